@@ -8,12 +8,12 @@
  * on the error e = y - p. `a` is the loss's own parameter (FL_LOSSES names it). Always computed in
  * double, whatever the weights are: a row costs one loss and hundreds of memory accesses.
  *
- *   value       the loss
- *   derivative  d loss / d p; at a kink the one-sided derivative that makes the learner move
- *   reach       how far p may usefully move against the derivative: for losses whose derivative is
- *               unbounded, the distance to the loss's minimum, so that a step which would carry
- *               its own example past it can be shortened (otherwise SGD on unscaled data blows up:
- *               Karampatziakis & Langford 2011 treat the same fault); infinite for the rest
+ *   fl_loss        the loss and its slope d loss / d p; at a kink of a margin loss the one-sided
+ *                  derivative that makes the learner move
+ *   fl_loss_reach  how far p may usefully move against the slope: for losses whose slope is
+ *                  unbounded, the distance to the loss's minimum, so that a step which would carry
+ *                  its own example past it can be shortened (otherwise SGD on unscaled data blows
+ *                  up: Karampatziakis & Langford 2011 treat the same fault); infinite for the rest
  *
  * A switch inside an inlined function costs 0-8 % over one compiled loop per loss, so a loss needs
  * no template.
@@ -63,73 +63,56 @@ FL_INLINE struct fl_loss_info fl_loss_describe(int loss) {
     return table[loss];
 }
 
-FL_INLINE double fl_loss_value(int loss, double p, double y, double a) {
-    double m = y * p, e = y - p, d;
+/* The value, and the derivative through `slope`: both in one place, since they share the exp. A
+ * caller that wants one of them pays for one, once this is inlined. */
+FL_INLINE double fl_loss(int loss, double p, double y, double a, double *FL_RESTRICT slope) {
+    double m = y * p, e = y - p, size, d, sigma;
     switch (loss) {
     case FL_LOSS_HINGE:
     case FL_LOSS_PERCEPTRON:
+        *slope = m <= a ? -y : 0.0;
         return fl_max(0.0, a - m);
     case FL_LOSS_SQUARED_HINGE:
         d = fl_max(0.0, a - m);
+        *slope = -2.0 * y * d;
         return d * d;
     case FL_LOSS_LOG:
-        return fl_softplus(-m);
+        d = fl_exp(-fl_abs(m)); /* never overflows */
+        *slope = -y * ((m > 0 ? d : 1.0) / (1.0 + d));
+        return fl_max(0.0, -m) + fl_log1p(d);
     case FL_LOSS_MODIFIED_HUBER:
-        if (m < -1.0) return -4.0 * m;
         d = fl_max(0.0, 1.0 - m);
-        return d * d;
+        *slope = m < -1.0 ? -4.0 * y : -2.0 * y * d;
+        return m < -1.0 ? -4.0 * m : d * d;
     case FL_LOSS_EXPONENTIAL:
-        return fl_exp(-m);
+        d = fl_exp(-m);
+        *slope = -y * d;
+        return d;
     case FL_LOSS_SIGMOID_MSE:
-        d = fl_sigmoid(-m); /* |t - sigma(p)| with t = (y + 1) / 2 */
-        return d * d;
+        sigma = fl_sigmoid(-m); /* |t - sigma(p)| with t = (y + 1) / 2 */
+        *slope = -2.0 * y * sigma * sigma * fl_sigmoid(m);
+        return sigma * sigma;
     case FL_LOSS_SQUARED_ERROR:
+        *slope = -e;
         return 0.5 * e * e;
     case FL_LOSS_HUBER:
-        d = fl_abs(e);
-        return d <= a ? 0.5 * d * d : a * d - 0.5 * a * a;
+        size = fl_abs(e);
+        *slope = size <= a ? -e : (e > 0 ? -a : a);
+        return size <= a ? 0.5 * e * e : a * size - 0.5 * a * a;
     case FL_LOSS_EPSILON_INSENSITIVE:
-        return fl_max(0.0, fl_abs(e) - a);
+        d = fl_max(0.0, fl_abs(e) - a);
+        *slope = d > 0 ? (e > 0 ? -1.0 : 1.0) : 0.0;
+        return d;
     case FL_LOSS_SQUARED_EPSILON_INSENSITIVE:
         d = fl_max(0.0, fl_abs(e) - a);
+        *slope = e > 0 ? -2.0 * d : 2.0 * d;
         return d * d;
     case FL_LOSS_QUANTILE:
-        return e >= 0 ? a * e : (a - 1.0) * e;
+        *slope = e > 0 ? -a : (e < 0 ? 1.0 - a : 0.0);
+        return e > 0 ? a * e : (a - 1.0) * e;
     }
     FL_ASSERT(0);
-    return 0.0;
-}
-
-FL_INLINE double fl_loss_derivative(int loss, double p, double y, double a) {
-    double m = y * p, e = y - p, s;
-    switch (loss) {
-    case FL_LOSS_HINGE:
-    case FL_LOSS_PERCEPTRON:
-        return m <= a ? -y : 0.0;
-    case FL_LOSS_SQUARED_HINGE:
-        return m < a ? -2.0 * y * (a - m) : 0.0;
-    case FL_LOSS_LOG:
-        return -y * fl_sigmoid(-m);
-    case FL_LOSS_MODIFIED_HUBER:
-        if (m < -1.0) return -4.0 * y;
-        return m < 1.0 ? -2.0 * y * (1.0 - m) : 0.0;
-    case FL_LOSS_EXPONENTIAL:
-        return -y * fl_exp(-m);
-    case FL_LOSS_SIGMOID_MSE:
-        s = fl_sigmoid(-m);
-        return -2.0 * y * s * s * fl_sigmoid(m);
-    case FL_LOSS_SQUARED_ERROR:
-        return -e;
-    case FL_LOSS_HUBER:
-        return fl_abs(e) <= a ? -e : (e > 0 ? -a : a);
-    case FL_LOSS_EPSILON_INSENSITIVE:
-        return fl_abs(e) > a ? (e > 0 ? -1.0 : 1.0) : 0.0;
-    case FL_LOSS_SQUARED_EPSILON_INSENSITIVE:
-        return fl_abs(e) > a ? -2.0 * (e > 0 ? e - a : e + a) : 0.0;
-    case FL_LOSS_QUANTILE:
-        return e > 0 ? -a : (e < 0 ? 1.0 - a : 0.0);
-    }
-    FL_ASSERT(0);
+    *slope = 0.0;
     return 0.0;
 }
 
@@ -138,7 +121,7 @@ FL_INLINE int fl_loss_has_reach(int loss) {
            loss == FL_LOSS_SQUARED_ERROR || loss == FL_LOSS_SQUARED_EPSILON_INSENSITIVE;
 }
 
-/* Meaningful where fl_loss_has_reach and the derivative is not 0. The exponential loss has no
+/* Meaningful where fl_loss_has_reach and the slope is not 0. The exponential loss has no
  * minimum: an example may move to margin 1, or by 1 past that. */
 FL_INLINE double fl_loss_reach(int loss, double p, double y, double a) {
     double m = y * p, e = y - p;

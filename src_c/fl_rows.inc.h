@@ -29,6 +29,7 @@
             for (int64_t fl_k = 0; fl_k < fl_size; fl_k++) {                \
                 const int64_t j = fl_indices[fl_k];                         \
                 const FL_REAL x = 1;                                        \
+                (void)x;                                                    \
                 { __VA_ARGS__ }                                             \
             }                                                               \
             break;                                                          \
@@ -36,6 +37,7 @@
             for (int64_t fl_k = 0; fl_k < fl_size; fl_k++) {                \
                 const int64_t j = fl_signed_column(fl_indices[fl_k]);       \
                 const FL_REAL x = fl_indices[fl_k] < 0 ? -1 : 1;            \
+                (void)x;                                                    \
                 { __VA_ARGS__ }                                             \
             }                                                               \
         }                                                                   \
