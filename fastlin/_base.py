@@ -19,16 +19,17 @@ An estimator derives from the mixins of its kind and from `Estimator`, in this o
 from __future__ import annotations
 
 import html
-import inspect
 import numbers
 import sys
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ._exceptions import not_fitted, warn
 from ._output import frames_on_request, set_transform_output
-from ._params import REQUIRED, check_params, init_parameters, shown
+from ._params import Constraint, check_params, is_nan, shown
+from ._routing import ROUTED_METHODS, define_request_setter, metadata_request
+from ._signature import REQUIRED, init_parameters
 from ._validation import check_feature_names_in, check_sample_weight, check_target
 
 __all__ = [
@@ -65,20 +66,23 @@ _DEFAULT_TAGS = {
     "no_validation": False,
 }
 _INPUT_TAGS = (
-    "two_d_array", "one_d_array", "sparse", "string", "dict", "categorical", "positive_only",
-    "allow_nan", "pairwise",
-)
-_ROUTED_METHODS = (
-    "fit", "partial_fit", "predict", "predict_proba", "predict_log_proba", "decision_function",
-    "score", "transform", "inverse_transform",
+    "two_d_array",
+    "one_d_array",
+    "sparse",
+    "string",
+    "dict",
+    "categorical",
+    "positive_only",
+    "allow_nan",
+    "pairwise",
 )
 
 
 class Estimator:
     """Parameters, representation, tags, routing and pickling of every estimator."""
 
-    _constraints: dict = {}
-    _tags: dict = {}
+    _constraints: ClassVar[dict[str, Constraint]] = {}
+    _tags: ClassVar[dict[str, Any]] = {}
     _fitted_attribute: str | None = "n_features_in_"
     _estimator_type: str | None = None
 
@@ -87,9 +91,9 @@ class Estimator:
         unknown = set(cls.__dict__.get("_tags", ())) - set(_DEFAULT_TAGS)
         if unknown:
             raise TypeError(f"{cls.__name__}._tags has unknown tags: {sorted(unknown)}.")
-        for method in _ROUTED_METHODS:
+        for method in ROUTED_METHODS:
             if method in cls.__dict__:
-                _define_request_setter(cls, method)
+                define_request_setter(cls, method)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the constructor parameters.
@@ -163,7 +167,7 @@ class Estimator:
         }
 
     def __repr__(self) -> str:
-        changed = ", ".join(f"{name}={shown(v)}" for name, v in self._changed_params().items())
+        changed = ", ".join(f"{name}={shown(v, 300)}" for name, v in self._changed_params().items())
         return f"{type(self).__name__}({changed})"
 
     def _repr_html_(self) -> str:
@@ -240,10 +244,13 @@ class Estimator:
                 required=tag["target_required"], multi_output=tag["multi_output"]
             ),
             transformer_tags=TransformerTags(preserves_dtype=list(tag["preserves_dtype"]))
-            if hasattr(self, "transform") else None,
+            if hasattr(self, "transform")
+            else None,
             classifier_tags=ClassifierTags(
                 poor_score=poor, multi_class=tag["multi_class"], multi_label=tag["multi_label"]
-            ) if kind == "classifier" else None,
+            )
+            if kind == "classifier"
+            else None,
             regressor_tags=RegressorTags(poor_score=poor) if kind == "regressor" else None,
             non_deterministic=tag["non_deterministic"],
             requires_fit=tag["requires_fit"],
@@ -259,15 +266,7 @@ class Estimator:
         sklearn.utils.metadata_routing.MetadataRequest
             Which metadata (such as ``sample_weight``) each method asks for.
         """
-        from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
-
-        if hasattr(self, "_metadata_request"):
-            return get_routing_for_object(self._metadata_request)
-        request = MetadataRequest(owner=self)
-        for method in _ROUTED_METHODS:
-            for name in _metadata_names(type(self), method):
-                getattr(request, method).add_request(param=name, alias=None)
-        return request
+        return metadata_request(self)
 
 
 def _version() -> str | None:
@@ -282,59 +281,8 @@ def _unchanged(value: Any, default: Any) -> bool:
     if isinstance(value, bool) != isinstance(default, bool) or default is REQUIRED:
         return False
     if isinstance(value, (numbers.Number, str)) and isinstance(default, (numbers.Number, str)):
-        return bool(value == default) or (value != value and default != default)
+        return bool(value == default) or (is_nan(value) and is_nan(default))
     return isinstance(value, tuple) and repr(value) == repr(default)
-
-
-def _metadata_names(cls: type, method: str) -> list[str]:
-    """Return the arguments of a method that are neither data nor target."""
-    function = inspect.unwrap(getattr(cls, method, None) or (lambda: None))
-    code = getattr(function, "__code__", None)
-    if code is None:
-        return []
-    names = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
-    return [name for name in names if name not in ("X", "y")]
-
-
-def _define_request_setter(cls: type, method: str) -> None:
-    """Define ``set_{method}_request`` on a class whose method takes metadata."""
-    names, setter_name = _metadata_names(cls, method), f"set_{method}_request"
-    if not names:
-        return
-
-    def setter(self, **requests):
-        from sklearn import get_config
-        from sklearn.utils.metadata_routing import UNCHANGED
-
-        if not get_config()["enable_metadata_routing"]:
-            raise RuntimeError(
-                f"{setter_name} needs metadata routing; call "
-                "sklearn.set_config(enable_metadata_routing=True) first."
-            )
-        unknown = sorted(set(requests) - set(names))
-        if unknown:
-            raise TypeError(f"{setter_name} takes {', '.join(names)}; got {', '.join(unknown)}.")
-        routing = self.get_metadata_routing()
-        for name, alias in requests.items():
-            if alias != UNCHANGED:
-                getattr(routing, method).add_request(param=name, alias=alias)
-        self._metadata_request = routing
-        return self
-
-    setter.__name__, setter.__qualname__ = setter_name, f"{cls.__qualname__}.{setter_name}"
-    setter.__doc__ = f"""Say which metadata scikit-learn's tools shall pass to `{method}`.
-
-        Parameters
-        ----------
-        {', '.join(names)} : bool, None or str
-            True: pass it; False: do not; None: raise if the user gives it; a string: the name
-            under which the user gives it. What is left out keeps its setting.
-
-        Returns
-        -------
-        self
-        """
-    setattr(cls, setter_name, setter)
 
 
 def accuracy(y: Any, predicted: np.ndarray, sample_weight: np.ndarray | None = None) -> float:
@@ -366,7 +314,7 @@ class ClassifierMixin:
     """What classifiers share."""
 
     _estimator_type = "classifier"
-    _tags = {"target_required": True}
+    _tags: ClassVar[dict[str, Any]] = {"target_required": True}
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy of `predict` on these data.
@@ -394,7 +342,7 @@ class RegressorMixin:
     """What regressors share."""
 
     _estimator_type = "regressor"
-    _tags = {"target_required": True}
+    _tags: ClassVar[dict[str, Any]] = {"target_required": True}
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the coefficient of determination of `predict` on these data.

@@ -9,7 +9,6 @@ the estimator.
 
 from __future__ import annotations
 
-import inspect
 import math
 import numbers
 from collections.abc import Iterable, Mapping
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ._exceptions import InvalidParameterError
+from ._signature import init_parameters
 
 __all__ = [
     "ArrayLike",
@@ -32,33 +32,22 @@ __all__ = [
     "OneOf",
     "RandomState",
     "Real",
-    "REQUIRED",
     "check_params",
     "constraints_of",
-    "init_parameters",
+    "is_nan",
     "shown",
     "unconstrained",
 ]
 
 
-class _Required:
-    """Stands for the default of a parameter that has none."""
-
-    def __repr__(self) -> str:
-        return "<required>"
-
-
-REQUIRED = _Required()
-
-
-def shown(value: Any) -> str:
+def shown(value: Any, most: int = 80) -> str:
     """Write a value for a message: short, and numpy scalars as plain numbers."""
     if isinstance(value, np.ndarray) and value.ndim:
         return f"an array of shape {value.shape} and dtype {value.dtype}"
     if isinstance(value, (np.generic, np.ndarray)):
         value = value.item()
     text = repr(value)
-    return text if len(text) <= 80 else f"{text[:60]}... ({type(value).__name__})"
+    return text if len(text) <= most else f"{text[: most - 20]}... ({type(value).__name__})"
 
 
 def _listed(words: Iterable[str]) -> str:
@@ -122,7 +111,9 @@ class Real(Constraint):
 
     def __init__(self, min=None, max=None, closed="both", finite=True):
         if closed not in ("both", "left", "right", "neither"):
-            raise ValueError(f"closed must be 'both', 'left', 'right' or 'neither', got {closed!r}.")
+            raise ValueError(
+                f"closed must be 'both', 'left', 'right' or 'neither', got {closed!r}."
+            )
         self.min, self.max, self.finite = min, max, finite
         self.min_in = closed in ("both", "left")
         self.max_in = closed in ("both", "right")
@@ -141,28 +132,31 @@ class Real(Constraint):
         return f"{self._noun} in {ends[0]}{self.min}, {self.max}{ends[1]}"
 
     def accepts(self, value):
-        if _is_bool(value) or not isinstance(value, self._type) or value != value:
+        if _is_bool(value) or not isinstance(value, self._type) or is_nan(value):
             return False
         if self.finite and not _is_finite(value):
             return False
-        if self.min is not None and (value < self.min or value == self.min and not self.min_in):
-            return False
-        return self.max is None or value < self.max or value == self.max and self.max_in
+        above = self.min is None or value > self.min or (self.min_in and value == self.min)
+        below = self.max is None or value < self.max or (self.max_in and value == self.max)
+        return bool(above and below)
 
     def check(self, name, value):
         """Raise InvalidParameterError if not allowed; for infinity, say that it is that."""
-        if isinstance(value, numbers.Real) and not _is_finite(value) and value == value:
-            if self.finite:
-                finite = self.rule.replace("a number", "a finite number", 1)
-                raise InvalidParameterError(f"{name} must be {finite}, got {shown(value)}.")
+        number = isinstance(value, numbers.Real) and not is_nan(value)
+        if self.finite and number and not _is_finite(value):
+            finite = self.rule.replace("a number", "a finite number", 1)
+            raise InvalidParameterError(f"{name} must be {finite}, got {shown(value)}.")
         super().check(name, value)
 
     def _inside(self) -> list[float]:
         """Return numbers of the interval, its closed ends included."""
         low = self.min if self.min is not None else (self.max - 8 if self.max is not None else -4)
         high = self.max if self.max is not None else low + 8
-        ends = [end for end, is_in in ((self.min, self.min_in), (self.max, self.max_in))
-                if end is not None and is_in]
+        ends = [
+            end
+            for end, is_in in ((self.min, self.min_in), (self.max, self.max_in))
+            if end is not None and is_in
+        ]
         return [low + (high - low) * share for share in (0.25, 0.5)] + ends
 
     def good_values(self):
@@ -171,8 +165,17 @@ class Real(Constraint):
         return good if self.finite or self.max is not None else good + [math.inf]
 
     def bad_values(self):
-        bad = [math.nan, np.float64("nan"), "a", None, True, np.bool_(False), 1j, [1.0],
-               np.array([0.5])]
+        bad = [
+            math.nan,
+            np.float64("nan"),
+            "a",
+            None,
+            True,
+            np.bool_(False),
+            1j,
+            [1.0],
+            np.array([0.5]),
+        ]
         if self.finite or self.max is not None:
             bad.append(math.inf)
         if self.finite or self.min is not None:
@@ -184,6 +187,12 @@ class Real(Constraint):
         if self.max is not None:
             bad += [self.max + 1] + ([] if self.max_in else [self.max])
         return bad
+
+
+def is_nan(value: Any) -> bool:
+    """Say whether an object is NaN or NaT: what differs from itself."""
+    differs = value != value  # noqa: PLR0124
+    return isinstance(differs, (bool, np.bool_)) and bool(differs)
 
 
 def _is_finite(value) -> bool:
@@ -216,8 +225,18 @@ class Integer(Real):
 
     def bad_values(self):
         fraction = (self.min if self.min is not None else -4) + 0.5
-        bad = [math.nan, math.inf, fraction, np.float64(fraction), float(self.good_values()[0]),
-               "1", None, True, np.bool_(True), [1]]
+        bad = [
+            math.nan,
+            math.inf,
+            fraction,
+            np.float64(fraction),
+            float(self.good_values()[0]),
+            "1",
+            None,
+            True,
+            np.bool_(True),
+            [1],
+        ]
         bad += [] if self.min is None else [self.min - 1]
         return bad if self.max is None else bad + [self.max + 1]
 
@@ -261,8 +280,20 @@ class OneOf(Constraint):
         return list(self.values)
 
     def bad_values(self):
-        bad = ["no such word", "", b"l2", 0.5, math.nan, 1234567, ["l2"], {}, np.array(["l2", "l1"])]
-        bad += [value.upper() for value in self.values if isinstance(value, str) and value.islower()]
+        bad = [
+            "no such word",
+            "",
+            b"l2",
+            0.5,
+            math.nan,
+            1234567,
+            ["l2"],
+            {},
+            np.array(["l2", "l1"]),
+        ]
+        bad += [
+            value.upper() for value in self.values if isinstance(value, str) and value.islower()
+        ]
         return bad + [value for value in (None, True) if not self.accepts(value)]
 
 
@@ -295,8 +326,7 @@ class Instance(Constraint):
         return isinstance(value, self.types)
 
     def good_values(self):
-        """Return examples that must be accepted, of those classes that need no argument."""
-        return [cls() for cls in self.types if not init_parameters(cls)]
+        return [cls.__new__(cls) for cls in self.types]
 
     def bad_values(self):
         stranger = type("Stranger", (), {})
@@ -367,18 +397,23 @@ class ArrayLike(Constraint):
         return f"an array-like whose elements are each {self.element.rule}"
 
     def accepts(self, value):
-        if isinstance(value, (str, bytes, Mapping, type)) or np.ndim(value) == 0:
+        if not isinstance(value, (list, tuple)) and not hasattr(value, "__array__"):
             return False
-        if not (isinstance(value, (list, tuple)) or hasattr(value, "__array__")):
+        try:
+            array = np.asarray(value)
+        except ValueError:
+            # Rows of different lengths.
             return False
-        return self.element is None or all(map(self.element.accepts, np.asarray(value).flat))
+        if array.ndim == 0 or self.element is None:
+            return array.ndim > 0
+        return all(map(self.element.accepts, array.flat))
 
     def good_values(self):
         good = [1, 2] if self.element is None else self.element.good_values()[:2]
         return [list(good), tuple(good), np.array(good)]
 
     def bad_values(self):
-        bad = [None, 1.5, "abc", {}, {1, 2}, len, np.float64(2)]
+        bad = [None, 1.5, "abc", {}, {1, 2}, len, np.float64(2), [[1, 2], [3]]]
         return bad if self.element is None else bad + [[v] for v in self.element.bad_values()[:2]]
 
 
@@ -388,16 +423,26 @@ class RandomState(Constraint):
     rule = "None, an integer >= 0, or a numpy Generator, RandomState or SeedSequence"
 
     def accepts(self, value):
-        if isinstance(value, numbers.Integral) and not _is_bool(value):
-            return value >= 0
+        if value is None or _is_bool(value):
+            return value is None
+        if isinstance(value, numbers.Integral):
+            return bool(value >= 0)
+        # Looked up late, since numpy loads numpy.random on first use.
         random = np.random
-        kinds = (random.Generator, random.RandomState, random.SeedSequence)
-        return value is None or isinstance(value, kinds)
+        return isinstance(value, (random.Generator, random.RandomState, random.SeedSequence))
 
     def good_values(self):
         random = np.random
-        return [None, 0, 2**32 - 1, 2**70, np.int64(3), random.default_rng(0),
-                random.RandomState(0), random.SeedSequence(0)]
+        return [
+            None,
+            0,
+            2**32 - 1,
+            2**70,
+            np.int64(3),
+            random.default_rng(0),
+            random.RandomState(0),
+            random.SeedSequence(0),
+        ]
 
     def bad_values(self):
         return [-1, 1.5, 0.0, "seed", True, [1, 2], np.random, math.nan]
@@ -417,8 +462,17 @@ class ClassWeight(Constraint):
         return [None, "balanced", {0: 1, 1: 2.5}, {"a": np.float32(0.5), "b": 0}]
 
     def bad_values(self):
-        return ["auto", 1, True, [1, 2], {0: -1.0}, {0: math.nan}, {0: math.inf}, {0: "a"},
-                {0: None}]
+        return [
+            "auto",
+            1,
+            True,
+            [1, 2],
+            {0: -1.0},
+            {0: math.nan},
+            {0: math.inf},
+            {0: "a"},
+            {0: None},
+        ]
 
 
 class Either(Constraint):
@@ -447,29 +501,6 @@ class Either(Constraint):
         """Return what one choice refuses and no other allows."""
         bad = [value for choice in self.choices for value in choice.bad_values()]
         return [value for value in bad if not self.accepts(value)]
-
-
-def init_parameters(cls: type) -> dict[str, Any]:
-    """Return constructor parameters and their defaults (`REQUIRED` if none), read once."""
-    cached = cls.__dict__.get("_init_parameters")
-    if cached is not None:
-        return cached
-    init = cls.__init__
-    signature = inspect.signature(init).parameters if inspect.isfunction(init) else {}
-    found = {}
-    for parameter in list(signature.values())[1:]:
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            raise TypeError(
-                f"{cls.__name__}.__init__ must name every parameter; found {parameter}."
-            )
-        missing = parameter.default is parameter.empty
-        found[parameter.name] = REQUIRED if missing else parameter.default
-    try:
-        cls._init_parameters = found
-    except TypeError:
-        # Built-in classes take no attribute.
-        pass
-    return found
 
 
 def constraints_of(cls: type) -> dict[str, Constraint]:
