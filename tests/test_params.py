@@ -124,8 +124,7 @@ MESSAGES = [
     (
         ClassWeight(),
         {0: -1},
-        "alpha must be None, 'balanced' or a dict from class label to a number >= 0, "
-        "got {0: -1}.",
+        "alpha must be None, 'balanced' or a dict from class label to a number >= 0, got {0: -1}.",
     ),
     (
         Either(OneOf("scale", "auto"), Real(0, closed="neither")),

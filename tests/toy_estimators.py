@@ -114,7 +114,9 @@ class ToyClassifier(ClassifierMixin, Estimator):
 
     def predict(self, X):
         scores = self.decision_function(X)
-        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+        return self.classes_[
+            (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        ]
 
 
 class ToyRegressor(RegressorMixin, Estimator):
