@@ -130,7 +130,8 @@ class Estimator:
         Raises
         ------
         ValueError
-            If a name is unknown; the message lists the known ones and nothing is changed.
+            If a name is unknown; the message lists the known ones, and no parameter of this
+            estimator is changed.
         """
         valid = init_parameters(type(self))
         own: dict[str, Any] = {}
