@@ -17,6 +17,8 @@ from setuptools.command.build_ext import build_ext
 # Extension module -> the C files compiled into it (headers are found by the include path).
 MODULES = {
     "rows": [],
+    "order": [],
+    "losses": [],
     "sgd": [],
     "text": ["fl_text.c"],
     "parse": ["fl_svmlight.c"],
