@@ -147,14 +147,14 @@ class Estimator:
                 nested.setdefault(name, {})[inner] = value
             else:
                 own[name] = value
-        for name, inner in nested.items():
+        for name, held_params in nested.items():
             held = own.get(name, getattr(self, name))
             if not hasattr(held, "set_params"):
                 raise ValueError(
-                    f"Invalid parameter {f'{name}__{next(iter(inner))}'!r} for estimator "
+                    f"Invalid parameter {f'{name}__{next(iter(held_params))}'!r} for estimator "
                     f"{type(self).__name__}: {name} is {shown(held)}, which has no parameters."
                 )
-            held.set_params(**inner)
+            held.set_params(**held_params)
         for name, value in own.items():
             setattr(self, name, value)
         return self
