@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-
 from ._linear import LinearClassifierMixin, LinearRegressorMixin
-from ._online import OnlineClassifierMixin, OnlineEstimator, OnlineRegressorMixin
+from ._online import (
+    MULTI_CLASS,
+    OnlineClassifierMixin,
+    OnlineEstimator,
+    OnlineRegressorMixin,
+)
 from ._params import Boolean, ClassWeight, Either, Integer, OneOf, RandomState, Real
-from ._sgd import LOSSES, MARGIN_LOSSES, TARGET_LOSSES, make_rule
+from ._sgd import JOINT_LOSSES, LOSSES, MARGIN_LOSSES, OPTIMIZERS, TARGET_LOSSES, make_rule
 
 __all__ = ["SGDClassifier", "SGDRegressor"]
 
@@ -17,7 +20,9 @@ _PROBABILITY_KINDS = {
     "log_loss": "sigmoid",
     "sigmoid_mse": "sigmoid",
     "modified_huber": "clipped",
+    "sparsemax": "clipped",
 }
+_JOINT_PROBABILITY_KINDS = {"log_loss": "softmax", "sparsemax": "sparsemax"}
 
 
 class _SGD(OnlineEstimator):
@@ -44,6 +49,7 @@ class _SGD(OnlineEstimator):
         "warm_start": Boolean(),
         "average": Either(Boolean(), Integer(1)),
         "batch_size": Integer(1),
+        "optimizer": OneOf(*OPTIMIZERS),
     }
     # the loss whose steps pa1 and pa2 take
     _passive_aggressive_loss = ""
@@ -56,10 +62,12 @@ class _SGD(OnlineEstimator):
                     f"learning_rate {self.learning_rate!r} needs loss {wanted!r}, got "
                     f"{self.loss!r}."
                 )
-            if self.penalty is not None and self.alpha > 0 or self.batch_size != 1:
+            plain = self.batch_size == 1 and self.optimizer == "sgd"
+            if self.penalty is not None and self.alpha > 0 or not plain:
                 raise ValueError(
                     f"learning_rate {self.learning_rate!r} takes passive-aggressive steps, which "
-                    "have no penalty and no batches: set penalty=None and batch_size=1."
+                    "have no penalty, no batches and no other optimizer: set penalty=None, "
+                    "batch_size=1 and optimizer='sgd'."
                 )
 
     def _rule(self) -> dict[str, Any]:
@@ -70,13 +78,19 @@ class _SGD(OnlineEstimator):
             penalty=self.penalty,
             alpha=self.alpha,
             l1_ratio=self.l1_ratio,
-            learning_rate=self.learning_rate,
+            learning_rate=self._schedule(),
             eta0=self.eta0,
             power_t=self.power_t,
             fit_intercept=self.fit_intercept,
             average=self.average,
             batch_size=self.batch_size,
+            optimizer=self.optimizer,
         )
+
+    def _schedule(self) -> str:
+        """The schedule; "optimal" is one of plain SGD, and its place is taken by "constant"."""
+        adaptive = self.optimizer != "sgd" and self.learning_rate == "optimal"
+        return "constant" if adaptive else self.learning_rate
 
 
 _PARAMETERS = """
@@ -129,7 +143,12 @@ default="%s"
         Whether `coef_` is the mean of the weights after each step; a number is the first step
         that counts.
     batch_size : int, default=1
-        Rows per step; their gradients are averaged."""
+        Rows per step; their gradients are averaged.
+    optimizer : {"sgd", "adagrad", "adadelta", "rmsprop", "adam"}, default="sgd"
+        Plain steps, or steps that adapt to each coordinate, in the variant for sparse gradients: a
+        coordinate whose gradient is 0 is not visited. Their length is `eta0` under the schedule
+        "constant" (which "optimal" then means), or as `learning_rate` says; the paper of AdaDelta
+        has eta0=1. RMSProp, AdaDelta and Adam need not reach the optimum [3]_."""
 
 _REFERENCES = """
     References
@@ -137,21 +156,22 @@ _REFERENCES = """
     .. [1] L. Bottou, "Large-scale machine learning with stochastic gradient descent", COMPSTAT
        2010.
     .. [2] Y. Tsuruoka, J. Tsujii, S. Ananiadou, "Stochastic gradient descent training for
-       L1-regularized log-linear models with cumulative penalty", ACL 2009."""
+       L1-regularized log-linear models with cumulative penalty", ACL 2009.
+    .. [3] S. J. Reddi, S. Kale, S. Kumar, "On the convergence of Adam and beyond", ICLR 2018."""
 
 
 class SGDClassifier(OnlineClassifierMixin, LinearClassifierMixin, _SGD):
     __doc__ = f"""Linear classifier trained by stochastic gradient descent.
 
     Minimises ``(1/S) sum_i s_i loss(w.x_i + b, y_i) + penalty(w)`` with sample weights s_i and their
-    sum S. More than two classes are trained one against the rest.
+    sum S.
 
     Parameters
     ----------
     loss : str, default="hinge"
         {", ".join(f'"{name}"' for name in MARGIN_LOSSES)} for the margin of a row; also the losses
-        of `SGDRegressor` with y = +-1. "log_loss", "sigmoid_mse" and "modified_huber" have
-        probabilities.{_PARAMETERS}
+        of `SGDRegressor` with y = +-1. "log_loss", "sigmoid_mse", "modified_huber" and
+        "sparsemax" have probabilities.{_PARAMETERS}
     epsilon : float, default=0.1
         Threshold of "huber", "epsilon_insensitive" and "squared_epsilon_insensitive".
     quantile : float, default=0.5
@@ -159,6 +179,10 @@ class SGDClassifier(OnlineClassifierMixin, LinearClassifierMixin, _SGD):
     n_jobs : int or None, default=None
         Threads over the classes; -1 is all cores.{_MORE_PARAMETERS % (
             "optimal", "0.5", " (stratified by class)", '''
+    multi_class : {"ovr", "joint"}, default="ovr"
+        More than two classes: one against the rest, or together by the joint form of the loss,
+        which "log_loss" (softmax), "sparsemax", "hinge" (Crammer-Singer) and "perceptron" have.
+        "multinomial" and "crammer_singer" are other words for "joint".
     class_weight : dict, "balanced" or None, default=None
         Weights by label, multiplied into the sample weights; "balanced" is n / (n_classes n_k).''')}
 
@@ -197,6 +221,7 @@ class SGDClassifier(OnlineClassifierMixin, LinearClassifierMixin, _SGD):
     _constraints: ClassVar = {
         "loss": OneOf(*LOSSES),
         "n_jobs": Either(Integer(), OneOf(None)),
+        "multi_class": OneOf(*MULTI_CLASS),
         "class_weight": ClassWeight(),
     }
     _passive_aggressive_loss = "hinge"
@@ -205,8 +230,9 @@ class SGDClassifier(OnlineClassifierMixin, LinearClassifierMixin, _SGD):
                  fit_intercept=True, max_iter=1000, tol=1e-3, shuffle=True, verbose=0,
                  epsilon=0.1, quantile=0.5, n_jobs=None, random_state=None,
                  learning_rate="optimal", eta0=0.01, power_t=0.5, early_stopping=False,
-                 validation_fraction=0.1, n_iter_no_change=5, class_weight=None,
-                 warm_start=False, average=False, batch_size=1):
+                 validation_fraction=0.1, n_iter_no_change=5, multi_class="ovr",
+                 class_weight=None, warm_start=False, average=False, batch_size=1,
+                 optimizer="sgd"):
         self.loss = loss
         self.penalty = penalty
         self.alpha = alpha
@@ -226,13 +252,26 @@ class SGDClassifier(OnlineClassifierMixin, LinearClassifierMixin, _SGD):
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
+        self.multi_class = multi_class
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.average = average
         self.batch_size = batch_size
+        self.optimizer = optimizer
+
+    def _is_joint(self, n_classes: int) -> bool:
+        joint = super()._is_joint(n_classes)
+        if joint and self.loss not in JOINT_LOSSES:
+            raise ValueError(
+                f"multi_class {self.multi_class!r} needs a loss with a joint form "
+                f"({', '.join(map(repr, JOINT_LOSSES))}), got {self.loss!r}; use 'ovr'."
+            )
+        return joint
 
     def _probability_kind(self) -> str | None:
-        return _PROBABILITY_KINDS.get(self.loss)
+        # before fit the number of classes is not known; the set of losses is the same for two
+        joint = len(getattr(self, "classes_", ())) > 2 and self.multi_class != "ovr"
+        return (_JOINT_PROBABILITY_KINDS if joint else _PROBABILITY_KINDS).get(self.loss)
 
 
 class SGDRegressor(OnlineRegressorMixin, LinearRegressorMixin, _SGD):
@@ -287,7 +326,8 @@ class SGDRegressor(OnlineRegressorMixin, LinearRegressorMixin, _SGD):
                  fit_intercept=True, max_iter=1000, tol=1e-3, shuffle=True, verbose=0,
                  epsilon=0.1, quantile=0.5, random_state=None, learning_rate="invscaling",
                  eta0=0.01, power_t=0.25, early_stopping=False, validation_fraction=0.1,
-                 n_iter_no_change=5, warm_start=False, average=False, batch_size=1):
+                 n_iter_no_change=5, warm_start=False, average=False, batch_size=1,
+                 optimizer="sgd"):
         self.loss = loss
         self.penalty = penalty
         self.alpha = alpha
@@ -309,3 +349,4 @@ class SGDRegressor(OnlineRegressorMixin, LinearRegressorMixin, _SGD):
         self.warm_start = warm_start
         self.average = average
         self.batch_size = batch_size
+        self.optimizer = optimizer
