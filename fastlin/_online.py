@@ -9,7 +9,7 @@ become `coef_` and `intercept_`. `_epochs` has the loop, `_learner` the step.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from ._data import rows_of
 from ._epochs import EpochPlan, Report, row_order, train
 from ._exceptions import warn, warn_convergence
 from ._learner import make_learner
+from ._params import Boolean, ClassWeight, Either, Integer, OneOf, RandomState, Real
 from ._random import spawn_seed
 from ._safety import loss_if_worse_than_constant
 from ._scores import score_rows
@@ -87,6 +88,19 @@ class Task:
 class OnlineEstimator(Estimator):
     """Shared parameters' meaning; subclasses give `_rule()` and the constructor."""
 
+    _constraints: ClassVar = {
+        "fit_intercept": Boolean(),
+        "max_iter": Integer(1),
+        "tol": Either(Real(0), OneOf(None)),
+        "shuffle": Either(Boolean(), OneOf("replacement")),
+        "verbose": Either(Integer(0), Boolean()),
+        "random_state": RandomState(),
+        "early_stopping": Boolean(),
+        "validation_fraction": Real(0, 1, closed="neither"),
+        "n_iter_no_change": Integer(1),
+        "warm_start": Boolean(),
+        "average": Either(Boolean(), Integer(1)),
+    }
     _fitted_attribute = "coef_"
 
     def _rule(self) -> dict[str, Any]:
@@ -291,6 +305,12 @@ class OnlineRegressorMixin:
 
 class OnlineClassifierMixin:
     """`fit` and `partial_fit` of classifiers."""
+
+    _constraints: ClassVar = {
+        "n_jobs": Either(Integer(), OneOf(None)),
+        "multi_class": OneOf(*MULTI_CLASS),
+        "class_weight": ClassWeight(),
+    }
 
     def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None,
             sample_weight: Any = None) -> Any:
