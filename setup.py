@@ -17,7 +17,10 @@ from setuptools.command.build_ext import build_ext
 # Extension module -> the C files compiled into it (headers are found by the include path).
 MODULES = {
     "rows": [],
+    "order": [],
+    "losses": [],
     "sgd": [],
+    "joint": [],
     "text": ["fl_text.c"],
     "parse": ["fl_svmlight.c"],
     "encode": [],
@@ -57,6 +60,7 @@ class BuildExt(build_ext):
     """`build_ext` that chooses its flags once the compiler is known."""
 
     def build_extensions(self):
+        self.parallel = self.parallel or os.cpu_count()
         kind = "msvc" if self.compiler.compiler_type == "msvc" else "unix"
         compile_args, link_args = compiler_flags(kind)
         for extension in self.extensions:

@@ -1,0 +1,64 @@
+"""The loss table of `fl_losses.h` as data, and its functions over arrays."""
+
+from .c cimport FL_MARGIN, FL_N_LOSSES, fl_exp, fl_log1p, fl_loss, fl_loss_describe, \
+    fl_loss_is_joint, fl_sigmoid
+
+
+def table():
+    """[(name, code, whether it is a loss of a margin, whether it has a joint form, name of its
+    parameter, its default), ...]"""
+    cdef int code
+    rows = []
+    for code in range(FL_N_LOSSES):
+        info = fl_loss_describe(code)
+        rows.append((info.name.decode(), code, info.kind == FL_MARGIN, bool(fl_loss_is_joint(code)),
+                     info.parameter.decode(), info.parameter_default))
+    return rows
+
+
+def evaluate(int loss, double parameter, const double[::1] p, const double[::1] y,
+             double[::1] value, double[::1] slope):
+    """Loss and slope of each (p, y)."""
+    cdef Py_ssize_t i
+    cdef double s
+    with nogil:
+        for i in range(p.shape[0]):
+            value[i] = fl_loss(loss, p[i], y[i], parameter, &s)
+            slope[i] = s
+
+
+def total(int loss, double parameter, const double[::1] p, const double[::1] y,
+          const double[::1] sample_weight):
+    """Sum of the losses, weighted where `sample_weight` is not empty."""
+    cdef Py_ssize_t i
+    cdef double s, result = 0
+    cdef bint weighted = sample_weight.shape[0] > 0
+    with nogil:
+        for i in range(p.shape[0]):
+            result += (sample_weight[i] if weighted else 1.0) * fl_loss(loss, p[i], y[i],
+                                                                        parameter, &s)
+    return result
+
+
+def exp(const double[::1] x, double[::1] out):
+    """out = e^x"""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(x.shape[0]):
+            out[i] = fl_exp(x[i])
+
+
+def log1p(const double[::1] x, double[::1] out):
+    """out = log(1 + x)"""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(x.shape[0]):
+            out[i] = fl_log1p(x[i])
+
+
+def sigmoid(const double[::1] x, double[::1] out):
+    """out = 1 / (1 + e^-x)"""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(x.shape[0]):
+            out[i] = fl_sigmoid(x[i])

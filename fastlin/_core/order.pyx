@@ -1,0 +1,41 @@
+"""Orders in which rows are visited, drawn from a generator whose state the caller owns."""
+
+import numpy as np
+
+from .c cimport fl_rng_below, fl_rng_shuffle, int64_t, uint64_t
+
+
+def shuffle_all(int64_t[::1] order, uint64_t[::1] rng):
+    """Shuffle `order` uniformly."""
+    cdef Py_ssize_t n = order.shape[0]
+    if n:
+        with nogil:
+            fl_rng_shuffle(&rng[0], &order[0], n)
+
+
+def shuffle_blocks(const int64_t[::1] rows, int64_t[::1] order, Py_ssize_t block,
+                   uint64_t[::1] rng):
+    """Write `rows` to `order`: blocks of consecutive rows in a shuffled order, each shuffled
+    inside. A block's rows lie side by side in memory, so an epoch reads memory nearly in order."""
+    cdef Py_ssize_t n = rows.shape[0], n_blocks = (n + block - 1) // block
+    cdef Py_ssize_t b, k, first, size, position = 0
+    cdef int64_t[::1] blocks = np.arange(n_blocks, dtype=np.int64)
+    if n == 0:
+        return
+    with nogil:
+        fl_rng_shuffle(&rng[0], &blocks[0], n_blocks)
+        for b in range(n_blocks):
+            first = blocks[b] * block
+            size = min(block, n - first)
+            for k in range(size):
+                order[position + k] = rows[first + k]
+            fl_rng_shuffle(&rng[0], &order[position], size)
+            position += size
+
+
+def draw_with_replacement(const int64_t[::1] rows, int64_t[::1] order, uint64_t[::1] rng):
+    """Fill `order` with independent uniform draws from `rows`."""
+    cdef Py_ssize_t k, n = rows.shape[0]
+    with nogil:
+        for k in range(order.shape[0]):
+            order[k] = rows[fl_rng_below(&rng[0], n)]

@@ -1,0 +1,123 @@
+"""The loop of stochastic gradient descent over rows, for one output. `fl_sgd.h` states the problem,
+the step and the symbols."""
+
+from libc.stdint cimport int64_t
+
+from .c cimport (dot, fl_loss, fl_loss_has_reach, fl_loss_reach, fl_pa_coefficient, fl_row,
+                 fl_rows, fl_sgd_eta, fl_sgd_publish_f32, fl_sgd_publish_f64,
+                 fl_sgd_publish_mean_f32, fl_sgd_publish_mean_f64, fl_sgd_rule,
+                 fl_sgd_safe_eta, fl_sgd_state, real, row_at, sgd_add, sgd_decay, sgd_pay,
+                 square_norm)
+from .rows cimport Rows
+
+cdef inline double step_length(const fl_sgd_rule *rule, const fl_rows *X, int64_t i, double p,
+                               double y, double g, double eta, const real *v) noexcept nogil:
+    """eta, or what is left of it where the step would overshoot its own row."""
+    cdef double q
+    if g == 0 or not fl_loss_has_reach(rule.loss):
+        return eta
+    q = square_norm(row_at(X, i, v), v) + rule.fit_intercept
+    return fl_sgd_safe_eta(eta, g, q, fl_loss_reach(rule.loss, p, y, rule.loss_parameter))
+
+
+def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int64_t[::1] order,
+        fl_sgd_rule rule, fl_sgd_state state, real[::1] v, double[::1] u, real[::1] paid,
+        double[::1] gradients):
+    """Visit the rows in `order`, one step per `rule.batch_size` of them; returns the new state.
+
+    `sample_weight`, `u` and `paid` may be empty: no weights, no averaging, no L1 penalty.
+    `gradients` holds the batch's derivatives: batch_size entries.
+    """
+    cdef Py_ssize_t k = 0, r, m, stop = order.shape[0]
+    cdef int64_t i, d = X.c.d
+    cdef double p, g, s, eta, step, factor
+    cdef bint weighted = sample_weight.shape[0] > 0
+    cdef real *weights = &v[0]
+    cdef double *sums = &u[0] if u.shape[0] else NULL
+    cdef real *payments = &paid[0] if paid.shape[0] else NULL
+    cdef fl_row row
+    with nogil:
+        while k < stop:
+            m = min(rule.batch_size, stop - k)
+            state.t += 1
+            eta = step = fl_sgd_eta(&rule, state.t)
+            for r in range(m):
+                i = order[k + r]
+                look_ahead(&X.c, order, k + r, stop, weights, rule.prefetch_weights)
+                p = state.scale * dot(row_at(&X.c, i, weights), weights) + state.intercept
+                s = sample_weight[i] if weighted else 1.0
+                state.sum_loss += s * fl_loss(rule.loss, p, y[i], rule.loss_parameter, &g)
+                state.sum_weight += s
+                g *= s
+                gradients[r] = g
+                step = min(step, step_length(&rule, &X.c, i, p, y[i], g, eta, weights))
+            sgd_decay(&rule, &state, step, d, weights, sums)
+            state.l1_total += step * rule.l1
+            factor = -step / (m * state.scale)
+            for r in range(m):
+                row = row_at(&X.c, order[k + r], weights)
+                g = gradients[r]
+                if g != 0:
+                    sgd_add(&state, row, factor * g, weights, sums)
+                    if rule.fit_intercept:
+                        state.intercept -= step * g / m
+            if payments != NULL:
+                for r in range(m):
+                    sgd_pay(&state, row_at(&X.c, order[k + r], weights), weights, sums, payments)
+            end_step(&rule, &state)
+            k += m
+    return state
+
+
+def run_passive_aggressive(Rows X, const double[::1] y, const double[::1] sample_weight,
+                           const int64_t[::1] order, fl_sgd_rule rule, fl_sgd_state state,
+                           real[::1] v, double[::1] u):
+    """Passive-aggressive steps on the rows in `order`; returns the new state."""
+    cdef Py_ssize_t k, stop = order.shape[0]
+    cdef int64_t i
+    cdef double p, g, s, q, loss, change
+    cdef bint weighted = sample_weight.shape[0] > 0
+    cdef real *weights = &v[0]
+    cdef double *sums = &u[0] if u.shape[0] else NULL
+    cdef fl_row row
+    with nogil:
+        for k in range(stop):
+            i = order[k]
+            look_ahead(&X.c, order, k, stop, weights, rule.prefetch_weights)
+            row = row_at(&X.c, i, weights)
+            p = dot(row, weights) + state.intercept
+            s = sample_weight[i] if weighted else 1.0
+            loss = fl_loss(rule.loss, p, y[i], rule.loss_parameter, &g)
+            state.t += 1
+            state.sum_loss += s * loss
+            state.sum_weight += s
+            if loss > 0:
+                q = square_norm(row, weights)
+                if q > 0:
+                    change = fl_pa_coefficient(&rule, loss, g, q + rule.fit_intercept, s)
+                    sgd_add(&state, row, change, weights, sums)
+                    if rule.fit_intercept:
+                        state.intercept += change
+            end_step(&rule, &state)
+    return state
+
+
+def publish(fl_sgd_state state, const real[::1] v, const real[::1] paid, real[::1] w):
+    """w: the weights with the L1 penalty paid up."""
+    cdef int64_t d = v.shape[0]
+    cdef const real *payments = &paid[0] if paid.shape[0] else NULL
+    with nogil:
+        if real is float:
+            fl_sgd_publish_f32(&state, d, &v[0], payments, &w[0])
+        else:
+            fl_sgd_publish_f64(&state, d, &v[0], payments, &w[0])
+
+
+def publish_mean(fl_sgd_state state, const real[::1] v, const double[::1] u, real[::1] w):
+    """w: the mean of the averaged steps' weights."""
+    cdef int64_t d = v.shape[0]
+    with nogil:
+        if real is float:
+            fl_sgd_publish_mean_f32(&state, d, &v[0], &u[0], &w[0])
+        else:
+            fl_sgd_publish_mean_f64(&state, d, &v[0], &u[0], &w[0])

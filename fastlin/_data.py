@@ -1,0 +1,286 @@
+"""The door: whatever a user passes as X becomes `Rows`, checked once.
+
+After this file no kernel meets a wrong column, a NaN, a duplicate entry or an unexpected dtype. It
+copies values only where dtype, order or structure leave no choice; scans run in pieces, so that
+Ctrl-C works on large data. Only this file and `_prepare` convert or check the arrays of X.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._core import rows as _rows
+from ._core.rows import Rows
+from ._validation import check_feature_names, check_n_features
+
+__all__ = ["Rows", "as_rows", "compact_rows", "rows_of"]
+
+# Entries per call of a scan: some milliseconds.
+_PIECE = 1 << 24
+_MAX_COLUMNS = np.iinfo(np.int32).max
+
+
+def as_rows(X: Any, dtype: Any = None) -> Rows:
+    """Check a matrix and return it as `Rows`.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features), data frame or Rows
+        Anything numeric with two dimensions. Sparse matrices of any format; the caller's arrays
+        are shared where their dtype and order allow, and never written to.
+    dtype : {numpy.float32, numpy.float64}, optional
+        Type of the values; by default float32 stays float32 and everything else becomes float64.
+
+    Returns
+    -------
+    Rows
+
+    Raises
+    ------
+    ValueError
+        If X is not two-dimensional, is empty, complex, holds NaN or infinity (the message says
+        where), or has an invalid sparse structure.
+    TypeError
+        If its elements are not numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fastlin import as_rows
+    >>> as_rows(np.eye(3, dtype=np.float32))
+    <Rows 3 x 3, dense, float32, 9 entries>
+    """
+    if isinstance(X, Rows):
+        return X if dtype is None or X.dtype == dtype else _retype(X, np.dtype(dtype))
+    if dtype is not None and np.dtype(dtype) not in (np.float32, np.float64):
+        raise ValueError(f"dtype must be float32 or float64, got {dtype!r}.")
+    if hasattr(X, "tocsr"):
+        return _sparse_rows(X, dtype)
+    return _dense_rows(X, dtype)
+
+
+def compact_rows(X: Any, dtype: Any = None) -> Rows:
+    """`as_rows` in the smallest layout: values of +1 and -1 become signs in the column numbers."""
+    rows = as_rows(X, dtype)
+    if rows.layout != "csr":
+        return rows
+    stored = int(rows.indptr[-1])
+    if not _rows.all_signs(rows.values[:stored]):
+        return rows
+    indices = rows.indices[:stored]
+    signed = np.where(rows.values[:stored] < 0, ~indices, indices)
+    return _rows.make_rows("signed", *rows.shape, None, signed, rows.indptr, rows.dtype)
+
+
+def rows_of(estimator: Any, X: Any, reset: bool, dtype: Any = None) -> Rows:
+    """`as_rows` for an estimator: compares, or with `reset` stores, column names and number."""
+    check_feature_names(estimator, X, reset)
+    rows = as_rows(X, dtype)
+    check_n_features(estimator, rows.shape[1], reset)
+    return rows
+
+
+def _value_dtype(found: np.dtype, wanted: Any) -> np.dtype:
+    """The type that values are held in."""
+    if found.kind == "c":
+        raise ValueError(f"Complex data not supported: X is of dtype {found}.")
+    if wanted is not None:
+        return np.dtype(wanted)
+    return np.dtype(np.float32 if found in (np.float32, np.float16) else np.float64)
+
+
+def _check_shape(n: int, d: int) -> None:
+    """Refuse matrices without rows or columns, and widths that no index can hold."""
+    if n == 0:
+        raise ValueError(f"0 sample(s) (shape=({n}, {d})) while a minimum of 1 is required.")
+    if d == 0:
+        raise ValueError(f"0 feature(s) (shape=({n}, {d})) while a minimum of 1 is required.")
+    if d > _MAX_COLUMNS:
+        raise ValueError(
+            f"X has {d} columns, more than 32-bit indices can tell apart ({_MAX_COLUMNS}); hash "
+            "them to fewer."
+        )
+
+
+def _number_array(X: Any) -> np.ndarray:
+    """The array behind X, of a numeric dtype."""
+    try:
+        array = np.asarray(X)
+    except ValueError as error:
+        raise ValueError(f"X must be a 2d array, got rows that don't fit: {error}.") from None
+    if type(X).__name__ == "MaskedArray" and np.any(X.mask):
+        raise ValueError("Input X contains NaN: some of its values are masked.")
+    if array.dtype.kind in "OUSV" or array.dtype.kind == "T":
+        _refuse_complex_objects(array)
+        try:
+            array = array.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            # scikit-learn's checks want its conversion errors to keep their class
+            kind = ValueError if isinstance(error, ValueError) else TypeError
+            raise kind(
+                f"X must hold numbers: {error}; encode strings first (OneHotEncoder, "
+                "HashingVectorizer)."
+            ) from None
+    if array.dtype.kind not in "biufc":
+        raise TypeError(f"X must hold numbers, got dtype {array.dtype}.")
+    return array
+
+
+def _refuse_complex_objects(array: np.ndarray) -> None:
+    """An object array of complex numbers would convert with a mere warning."""
+    if array.dtype.kind == "O" and any(isinstance(v, complex) for v in array.flat):
+        raise ValueError("Complex data not supported: X holds complex numbers.")
+
+
+def _dense_rows(X: Any, dtype: Any) -> Rows:
+    """Rows of a dense matrix."""
+    array = X if type(X) is np.ndarray and X.dtype.kind == "f" else _number_array(X)
+    if array.ndim != 2:
+        hint = (
+            "Reshape your data either using X.reshape(-1, 1) if it has a single feature or "
+            "X.reshape(1, -1) if it is a single sample"
+            if array.ndim < 2
+            else "Reshape your data to two dimensions"
+        )
+        raise ValueError(f"Expected 2D array, got an array of shape {array.shape}. {hint}.")
+    n, d = array.shape
+    _check_shape(n, d)
+    kind = _value_dtype(array.dtype, dtype)
+    with np.errstate(over="ignore"):
+        values = np.ascontiguousarray(array, dtype=kind)
+    flat = values.reshape(-1)
+    place = _first_non_finite(flat)
+    if place >= 0:
+        _raise_non_finite(array[place // d, place % d], flat[place], place // d, place % d)
+    return _rows.make_rows("dense", n, d, values, None, None, kind)
+
+
+def _sparse_rows(X: Any, dtype: Any) -> Rows:
+    """Rows of a scipy sparse matrix or array of any format."""
+    if getattr(X, "ndim", 2) != 2:
+        raise ValueError(
+            f"Expected 2D array, got a sparse array of shape {X.shape}. Reshape your data using "
+            "X.reshape(1, -1) if it is a single sample."
+        )
+    n, d = X.shape
+    _check_shape(n, d)
+    kind = _value_dtype(X.dtype, dtype)
+    if getattr(X, "format", "csr") != "csr":
+        X = X.tocsr()
+    values, indices, indptr = np.asarray(X.data), np.asarray(X.indices), np.asarray(X.indptr)
+    if len(indptr) != n + 1 or len(values) != len(indices):
+        raise ValueError(
+            f"X is not a valid sparse matrix: {len(indptr)} row bounds, {len(indices)} column "
+            f"numbers and {len(values)} values for {n} rows."
+        )
+    indptr = np.ascontiguousarray(indptr, dtype=np.int64)
+    bad = _rows.first_bad_row(indptr, len(indices))
+    if bad >= 0:
+        raise ValueError(f"X is not a valid sparse matrix: the bounds of row {bad} are wrong.")
+    indices = _narrow(indices, indptr, d)
+    if not _columns_in_order(indptr, indices, d):
+        values, indices, indptr = _canonical(values, indices, indptr, (n, d))
+    with np.errstate(over="ignore"):
+        given, values = values, np.ascontiguousarray(values, dtype=kind)
+    place = _first_non_finite(values[: indptr[-1]])
+    if place >= 0:
+        row = int(np.searchsorted(indptr, place, side="right")) - 1
+        _raise_non_finite(given[place], values[place], row, int(indices[place]))
+    if indptr[-1] and _rows.all_ones(values[: indptr[-1]]):
+        return _ones_rows(n, d, indices, indptr, kind)
+    return _rows.make_rows("csr", n, d, values, indices, indptr, kind)
+
+
+def _ones_rows(n: int, d: int, indices: np.ndarray, indptr: np.ndarray, kind: np.dtype) -> Rows:
+    """Rows whose entries are all 1: no values, and no bounds where all rows are equally long."""
+    width = int(indptr[1])
+    if len(indices) == n * width and (np.diff(indptr) == width).all():
+        return _rows.make_rows("ones", n, d, None, indices, None, kind)
+    return _rows.make_rows("ones", n, d, None, indices, indptr, kind)
+
+
+def _narrow(indices: np.ndarray, indptr: np.ndarray, d: int) -> np.ndarray:
+    """Column numbers as contiguous int32; 64-bit ones are compared with d before they are cut."""
+    if indices.dtype == np.int32:
+        return np.ascontiguousarray(indices)
+    if indices.dtype.kind not in "iu":
+        raise ValueError(f"The column numbers of X must be integers, got dtype {indices.dtype}.")
+    for start in range(0, len(indices), _PIECE):
+        piece = indices[start : start + _PIECE]
+        wrong = (piece < 0) | (piece >= d)
+        if wrong.any():
+            place = start + int(wrong.argmax())
+            row = int(np.searchsorted(indptr, place, side="right")) - 1
+            if row < len(indptr) - 1:
+                _raise_outside(row, int(indices[place]), d)
+    return indices.astype(np.int32)
+
+
+def _raise_outside(row: int, column: int, d: int) -> None:
+    """Raise for a column number that is not one."""
+    raise ValueError(
+        f"X is not a valid sparse matrix: row {row} has column {column}, but there are {d} columns."
+    )
+
+
+def _columns_in_order(indptr: np.ndarray, indices: np.ndarray, d: int) -> bool:
+    """Whether each row has increasing columns; raises if one lies outside the matrix."""
+    n = len(indptr) - 1
+    ordered, start = True, 0
+    while start < n:
+        stop = int(np.searchsorted(indptr, indptr[start] + _PIECE))
+        stop = min(max(stop, start + 1), n)
+        bad, in_order = _rows.scan_columns(indptr, indices, d, start, stop)
+        if bad >= 0:
+            row = indices[indptr[bad] : indptr[bad + 1]]
+            _raise_outside(bad, int(row[(row < 0) | (row >= d)][0]), d)
+        ordered &= in_order
+        start = stop
+    return ordered
+
+
+def _canonical(values, indices, indptr, shape):
+    """Copies with sorted columns and duplicates added up."""
+    from scipy.sparse import csr_matrix
+
+    stored = indptr[-1]
+    # scipy adds up in place: give it arrays of its own
+    copy = csr_matrix((values[:stored].copy(), indices[:stored].copy(), indptr.copy()), shape=shape)
+    copy.has_sorted_indices = copy.has_canonical_format = False
+    copy.sum_duplicates()
+    return copy.data, copy.indices.astype(np.int32, copy=False), copy.indptr.astype(np.int64)
+
+
+def _first_non_finite(flat: np.ndarray) -> int:
+    """Position of the first NaN or infinity, else -1."""
+    for start in range(0, len(flat), _PIECE):
+        place = _rows.first_non_finite(flat, start, min(start + _PIECE, len(flat)))
+        if place >= 0:
+            return place
+    return -1
+
+
+def _raise_non_finite(given: Any, held: Any, row: int, column: int) -> None:
+    """Raise for a value that is not finite; one that the user's dtype held has overflowed."""
+    if np.isnan(held):
+        what = "NaN"
+    elif np.isfinite(given):
+        what = f"a value too large for {held.dtype} ({given})"
+    else:
+        what = f"infinity or a value too large for {held.dtype}"
+    raise ValueError(f"Input X contains {what}, first at row {row}, column {column}.")
+
+
+def _retype(X: Rows, dtype: np.dtype) -> Rows:
+    """The same rows with values of another type."""
+    n, d = X.shape
+    if X.values is None:
+        return _rows.make_rows(X.layout, n, d, None, X.indices, X.indptr, dtype)
+    with np.errstate(over="ignore"):
+        values = X.values.astype(dtype)
+    place = _first_non_finite(values.reshape(-1))
+    if place >= 0:
+        raise ValueError(f"X holds a value too large for {dtype}: {X.values.reshape(-1)[place]}.")
+    return _rows.make_rows(X.layout, n, d, values, X.indices, X.indptr, dtype)

@@ -1,0 +1,111 @@
+"""From the parameters of an SGD-type estimator to the rule that the kernels follow."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ._core import losses as _losses
+from ._core import sgd as _kernel
+from ._core.rows import Rows
+from ._core.rows import scores as _scores
+
+__all__ = ["LOSSES", "Learner", "Loss", "MARGIN_LOSSES", "TARGET_LOSSES", "make_rule"]
+
+
+class Loss(NamedTuple):
+    """A row of the loss table of fl_losses.h."""
+
+    name: str
+    code: int
+    is_margin: bool
+    is_joint: bool
+    parameter: str
+    default: float
+
+
+LOSSES = {row[0]: Loss(*row) for row in _losses.table()}
+JOINT_LOSSES = tuple(name for name, loss in LOSSES.items() if loss.is_joint)
+MARGIN_LOSSES = tuple(name for name, loss in LOSSES.items() if loss.is_margin)
+TARGET_LOSSES = tuple(name for name, loss in LOSSES.items() if not loss.is_margin)
+
+_SCHEDULES = {"constant": 0, "adaptive": 0, "optimal": 1, "invscaling": 2}
+_STEP_RULES = {"gradient": 0, "pa": 1, "pa1": 2, "pa2": 3}
+
+# The schedule `optimal` is scaled by alpha. Without a penalty alpha must have no effect, so this
+# value stands in for it: scikit-learn's default.
+_ALPHA_WITHOUT_PENALTY = 1e-4
+
+_OPTIMIZERS = {"sgd": 0, "adagrad": 1, "adadelta": 2, "rmsprop": 3, "adam": 4}
+OPTIMIZERS = tuple(_OPTIMIZERS)
+# Decay of the squares, decay of the mean, epsilon: the values of the papers, and for RMSProp, which
+# has none, those of Hinton's lecture.
+_MOMENT_CONSTANTS = {
+    "sgd": (0.0, 0.0, 0.0),
+    "adagrad": (0.0, 0.0, 1e-10),
+    "adadelta": (0.95, 0.0, 1e-6),
+    "rmsprop": (0.9, 0.0, 1e-8),
+    "adam": (0.999, 0.9, 1e-8),
+}
+
+
+def split_penalty(penalty: str | None, alpha: float, l1_ratio: float | None) -> tuple[float, float]:
+    """(l1, l2) of a penalty given in scikit-learn's words."""
+    if penalty is None:
+        return 0.0, 0.0
+    if penalty == "elasticnet" and l1_ratio is None:
+        raise ValueError(
+            "l1_ratio must be a number in the range [0, 1] when penalty is 'elasticnet', got None."
+        )
+    share = {"l2": 0.0, "l1": 1.0}.get(penalty, l1_ratio)
+    return alpha * share, alpha * (1.0 - share)
+
+
+def make_rule(
+    loss: str,
+    *,
+    loss_parameter: float | None = None,
+    penalty: str | None = None,
+    alpha: float = 0.0,
+    l1_ratio: float | None = None,
+    learning_rate: str = "constant",
+    eta0: float = 1.0,
+    power_t: float = 0.5,
+    fit_intercept: bool = True,
+    average: bool | int = False,
+    batch_size: int = 1,
+    optimizer: str = "sgd",
+) -> dict[str, Any]:
+    """The fields of `fl_sgd_rule` and the constants of the optimizer, from parameters that have been
+    checked one by one."""
+    l1, l2 = split_penalty(penalty, alpha, l1_ratio)
+    row = LOSSES[loss]
+    if learning_rate == "optimal" and penalty is not None and alpha <= 0:
+        raise ValueError(
+            "alpha must be a number > 0 when learning_rate is 'optimal', which is scaled by it, "
+            f"got {alpha!r}; set learning_rate to 'invscaling' or penalty to None."
+        )
+    scale = alpha if penalty is not None else _ALPHA_WITHOUT_PENALTY
+    passive_aggressive = learning_rate in ("pa", "pa1", "pa2")
+    decay, decay1, epsilon = _MOMENT_CONSTANTS[optimizer]
+    return {
+        "loss": row.code,
+        "loss_parameter": row.default if loss_parameter is None else float(loss_parameter),
+        "l1": l1,
+        "l2": l2,
+        "schedule": _SCHEDULES.get(learning_rate, 0),
+        "eta0": float(eta0),
+        "power_t": float(power_t),
+        "alpha": float(scale),
+        # Bottou's heuristic, as in scikit-learn: the first steps have the length of a typical weight.
+        "t0": scale**-0.75 if learning_rate == "optimal" else 0.0,
+        "step_rule": _STEP_RULES[learning_rate if passive_aggressive else "gradient"],
+        "aggressiveness": float(eta0) if passive_aggressive else 1.0,
+        "fit_intercept": int(fit_intercept),
+        "average_from": int(average),
+        "batch_size": int(batch_size),
+        "prefetch_weights": 0,
+        "optimizer": _OPTIMIZERS[optimizer],
+        "decay": decay,
+        "decay1": decay1,
+        "epsilon": epsilon,
+    }

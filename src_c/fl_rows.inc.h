@@ -1,0 +1,191 @@
+/* Row operations for one type FL_REAL; included by fl_rows.h once per type, hence no guard.
+ *
+ * FL_EACH(row, j, x, ...) runs its last argument for every entry with x != 0: j is the column, x the
+ * value. Sums run in fixed lanes, so that the bits are the same whatever the compiler makes of them.
+ */
+
+#ifndef FL_EACH
+#define FL_EACH(row, j, x, ...)                                             \
+    do {                                                                    \
+        const int64_t fl_size = (row).size;                                 \
+        const int32_t *FL_RESTRICT fl_indices = (row).indices;              \
+        const FL_REAL *FL_RESTRICT fl_values = (const FL_REAL *)(row).values; \
+        switch ((row).layout) {                                             \
+        case FL_DENSE:                                                      \
+            for (int64_t fl_k = 0; fl_k < fl_size; fl_k++) {                \
+                const int64_t j = fl_k;                                     \
+                const FL_REAL x = fl_values[fl_k];                          \
+                if (x != 0) { __VA_ARGS__ }                                 \
+            }                                                               \
+            break;                                                          \
+        case FL_CSR:                                                        \
+            for (int64_t fl_k = 0; fl_k < fl_size; fl_k++) {                \
+                const int64_t j = fl_indices[fl_k];                         \
+                const FL_REAL x = fl_values[fl_k];                          \
+                if (x != 0) { __VA_ARGS__ }                                 \
+            }                                                               \
+            break;                                                          \
+        case FL_ONES:                                                       \
+            for (int64_t fl_k = 0; fl_k < fl_size; fl_k++) {                \
+                const int64_t j = fl_indices[fl_k];                         \
+                const FL_REAL x = 1;                                        \
+                (void)x;                                                    \
+                { __VA_ARGS__ }                                             \
+            }                                                               \
+            break;                                                          \
+        default:                                                            \
+            for (int64_t fl_k = 0; fl_k < fl_size; fl_k++) {                \
+                const int64_t j = fl_signed_column(fl_indices[fl_k]);       \
+                const FL_REAL x = fl_indices[fl_k] < 0 ? -1 : 1;            \
+                (void)x;                                                    \
+                { __VA_ARGS__ }                                             \
+            }                                                               \
+        }                                                                   \
+    } while (0)
+#endif
+
+FL_INLINE struct fl_row FL_TYPED(fl_row_at)(const struct fl_rows *X, int64_t i) {
+    FL_ASSERT(i >= 0 && i < X->n);
+    struct fl_row row;
+    int64_t start = fl_row_start(X, i);
+    row.layout = X->layout;
+    row.size = fl_row_size(X, i);
+    row.indices = X->indices ? X->indices + start : NULL;
+    row.values = X->values ? (const FL_REAL *)X->values + start : NULL;
+    return row;
+}
+
+FL_INLINE void FL_TYPED(fl_prefetch_row)(const struct fl_rows *X, int64_t i) {
+    int64_t start = fl_row_start(X, i), size = fl_row_size(X, i);
+    if (X->indices) fl_prefetch_span(X->indices + start, size * (int64_t)sizeof(int32_t));
+    if (X->values) {
+        fl_prefetch_span((const FL_REAL *)X->values + start, size * (int64_t)sizeof(FL_REAL));
+    }
+}
+
+/* The weights of row i, for weights that don't fit the second-level cache. */
+FL_INLINE void FL_TYPED(fl_prefetch_weights)(const struct fl_rows *X, int64_t i,
+                                             const FL_REAL *w) {
+    if (X->layout == FL_DENSE) return;
+    int64_t start = fl_row_start(X, i), size = fl_row_size(X, i);
+    const int32_t *indices = X->indices + start;
+    if (X->layout == FL_SIGNED) {
+        for (int64_t k = 0; k < size; k++) FL_PREFETCH(w + fl_signed_column(indices[k]));
+    } else {
+        for (int64_t k = 0; k < size; k++) FL_PREFETCH(w + indices[k]);
+    }
+}
+
+/* The sum of the 16 lanes, in a fixed order. */
+FL_INLINE double FL_TYPED(fl_sum_lanes)(const FL_REAL lane[16]) {
+    FL_REAL eight[8], four[4];
+    for (int l = 0; l < 8; l++) eight[l] = lane[l] + lane[l + 8];
+    for (int l = 0; l < 4; l++) four[l] = eight[l] + eight[l + 4];
+    return (double)((four[0] + four[2]) + (four[1] + four[3]));
+}
+
+/* sum_k x[k] w[k] in 16 lanes */
+FL_INLINE double FL_TYPED(fl_dense_dot)(const FL_REAL *FL_RESTRICT x, const FL_REAL *FL_RESTRICT w,
+                                        int64_t size) {
+    FL_REAL lane[16] = {0};
+    int64_t k = 0;
+    for (; k + 16 <= size; k += 16) {
+        for (int l = 0; l < 16; l++) lane[l] += x[k + l] * w[k + l];
+    }
+    for (int l = 0; k < size; k++, l++) lane[l] += x[k] * w[k];
+    return FL_TYPED(fl_sum_lanes)(lane);
+}
+
+/* Four chains hide the latency of an addition; a wider gather gains nothing, since the cache misses
+ * on w decide. The lanes are the same in every sparse layout, and so are the bits. */
+FL_INLINE double FL_TYPED(fl_dot)(struct fl_row row, const FL_REAL *FL_RESTRICT w) {
+    const int32_t *FL_RESTRICT j = row.indices;
+    const FL_REAL *FL_RESTRICT x = (const FL_REAL *)row.values;
+    int64_t size = row.size, k = 0;
+    FL_REAL a = 0, b = 0, c = 0, d = 0;
+#define FL_SUM(term)                     \
+    for (; k + 4 <= size; k += 4) {      \
+        a += term(k);                    \
+        b += term(k + 1);                \
+        c += term(k + 2);                \
+        d += term(k + 3);                \
+    }                                    \
+    for (; k < size; k++) a += term(k);
+#define FL_CSR_TERM(k) x[k] * w[j[k]]
+#define FL_ONES_TERM(k) w[j[k]]
+#define FL_SIGNED_TERM(k) (j[k] < 0 ? -w[~j[k]] : w[j[k]])
+    switch (row.layout) {
+    case FL_DENSE:
+        return FL_TYPED(fl_dense_dot)(x, w, size);
+    case FL_CSR:
+        FL_SUM(FL_CSR_TERM)
+        break;
+    case FL_ONES:
+        FL_SUM(FL_ONES_TERM)
+        break;
+    default:
+        FL_SUM(FL_SIGNED_TERM)
+    }
+#undef FL_SUM
+#undef FL_CSR_TERM
+#undef FL_ONES_TERM
+#undef FL_SIGNED_TERM
+    return (double)((a + b) + (c + d));
+}
+
+/* w += c x. Columns are distinct, so four loads may go before four stores. */
+FL_INLINE void FL_TYPED(fl_axpy)(struct fl_row row, FL_REAL c, FL_REAL *FL_RESTRICT w) {
+    const int32_t *FL_RESTRICT j = row.indices;
+    const FL_REAL *FL_RESTRICT x = (const FL_REAL *)row.values;
+    int64_t size = row.size, k = 0;
+#define FL_ADD(column, change)                                                      \
+    for (; k + 4 <= size; k += 4) {                                                 \
+        FL_REAL w0 = w[column(k)], w1 = w[column(k + 1)];                           \
+        FL_REAL w2 = w[column(k + 2)], w3 = w[column(k + 3)];                       \
+        w[column(k)] = w0 + change(k);                                              \
+        w[column(k + 1)] = w1 + change(k + 1);                                      \
+        w[column(k + 2)] = w2 + change(k + 2);                                      \
+        w[column(k + 3)] = w3 + change(k + 3);                                      \
+    }                                                                               \
+    for (; k < size; k++) w[column(k)] += change(k);
+#define FL_PLAIN_COLUMN(k) j[k]
+#define FL_SIGNED_COLUMN(k) fl_signed_column(j[k])
+#define FL_VALUE_CHANGE(k) c * x[k]
+#define FL_ONE_CHANGE(k) c
+#define FL_SIGNED_CHANGE(k) (j[k] < 0 ? -c : c)
+    switch (row.layout) {
+    case FL_DENSE:
+        for (; k < size; k++) w[k] += c * x[k];
+        break;
+    case FL_CSR:
+        FL_ADD(FL_PLAIN_COLUMN, FL_VALUE_CHANGE)
+        break;
+    case FL_ONES:
+        FL_ADD(FL_PLAIN_COLUMN, FL_ONE_CHANGE)
+        break;
+    default:
+        FL_ADD(FL_SIGNED_COLUMN, FL_SIGNED_CHANGE)
+    }
+#undef FL_ADD
+#undef FL_PLAIN_COLUMN
+#undef FL_SIGNED_COLUMN
+#undef FL_VALUE_CHANGE
+#undef FL_ONE_CHANGE
+#undef FL_SIGNED_CHANGE
+}
+
+/* |x|^2 in double */
+FL_INLINE double FL_TYPED(fl_square_norm)(struct fl_row row) {
+    if (row.values == NULL) return (double)row.size;
+    const FL_REAL *FL_RESTRICT x = (const FL_REAL *)row.values;
+    double a = 0, b = 0, c = 0, d = 0;
+    int64_t k = 0;
+    for (; k + 4 <= row.size; k += 4) {
+        a += (double)x[k] * x[k];
+        b += (double)x[k + 1] * x[k + 1];
+        c += (double)x[k + 2] * x[k + 2];
+        d += (double)x[k + 3] * x[k + 3];
+    }
+    for (; k < row.size; k++) a += (double)x[k] * x[k];
+    return (a + b) + (c + d);
+}

@@ -1,0 +1,79 @@
+/* Updates of the weight vector for one type FL_REAL; included by fl_sgd.h once per type.
+ *
+ * v: weights over scale. u: the averaging sum, or NULL. paid: what each weight has paid of the L1
+ * penalty, or NULL.
+ */
+
+/* Fold the scale into v before it underflows, and the sum so far into u. */
+FL_INLINE void FL_TYPED(fl_sgd_fold)(struct fl_sgd_state *state, int64_t d, FL_REAL *FL_RESTRICT v,
+                                     double *FL_RESTRICT u) {
+    double scale = state->scale;
+    if (u) {
+        for (int64_t j = 0; j < d; j++) u[j] -= state->sum_scale * v[j];
+        state->sum_scale = 0;
+    }
+    if (scale == 0) {
+        for (int64_t j = 0; j < d; j++) v[j] = 0;
+    } else {
+        for (int64_t j = 0; j < d; j++) v[j] = (FL_REAL)(scale * v[j]);
+    }
+    state->scale = 1;
+}
+
+/* The L2 decay of a step. */
+FL_INLINE void FL_TYPED(fl_sgd_decay)(const struct fl_sgd_rule *rule, struct fl_sgd_state *state,
+                                      double eta, int64_t d, FL_REAL *v, double *u) {
+    if (rule->l2 == 0) return;
+    state->scale *= fl_l2_factor(eta, rule->l2);
+    if (FL_UNLIKELY(state->scale < FL_SCALE_MIN)) FL_TYPED(fl_sgd_fold)(state, d, v, u);
+}
+
+/* w += c x, c over the scale already, keeping the average. */
+FL_INLINE void FL_TYPED(fl_sgd_add)(const struct fl_sgd_state *state, struct fl_row row, FL_REAL c,
+                                    FL_REAL *FL_RESTRICT v, double *FL_RESTRICT u) {
+    if (u == NULL || state->sum_scale == 0) {
+        FL_TYPED(fl_axpy)(row, c, v);
+        return;
+    }
+    const double sum_scale = state->sum_scale;
+    FL_EACH(row, j, x, {
+        FL_REAL old = v[j], changed = old + c * x;
+        v[j] = changed;
+        u[j] += sum_scale * ((double)changed - old);
+    });
+}
+
+/* The entries of a row pay the L1 penalty that has fallen due since their last visit. */
+FL_INLINE void FL_TYPED(fl_sgd_pay)(const struct fl_sgd_state *state, struct fl_row row,
+                                    FL_REAL *FL_RESTRICT v, double *FL_RESTRICT u,
+                                    FL_REAL *FL_RESTRICT paid) {
+    const double scale = state->scale, total = state->l1_total, sum_scale = state->sum_scale;
+    FL_EACH(row, j, x, {
+        FL_REAL old = v[j];
+        double w = scale * old;
+        FL_REAL changed = (FL_REAL)(fl_l1_pay(w, total, paid[j]) / scale);
+        paid[j] += (FL_REAL)(scale * changed - w);
+        v[j] = changed;
+        if (u) u[j] += sum_scale * ((double)changed - old);
+    });
+}
+
+/* The weights as the user sees them: the L1 penalty is paid up, the state stays as it is, so that
+ * training in two calls equals training in one. */
+FL_INLINE void FL_TYPED(fl_sgd_publish)(const struct fl_sgd_state *state, int64_t d,
+                                        const FL_REAL *FL_RESTRICT v, const FL_REAL *FL_RESTRICT paid,
+                                        FL_REAL *FL_RESTRICT w) {
+    for (int64_t j = 0; j < d; j++) {
+        double value = state->scale * v[j];
+        w[j] = (FL_REAL)(paid ? fl_l1_pay(value, state->l1_total, paid[j]) : value);
+    }
+}
+
+/* The mean of the averaged steps' weights. */
+FL_INLINE void FL_TYPED(fl_sgd_publish_mean)(const struct fl_sgd_state *state, int64_t d,
+                                             const FL_REAL *FL_RESTRICT v,
+                                             const double *FL_RESTRICT u, FL_REAL *FL_RESTRICT w) {
+    for (int64_t j = 0; j < d; j++) {
+        w[j] = (FL_REAL)((state->sum_scale * v[j] - u[j]) / state->n_averaged);
+    }
+}
