@@ -1,7 +1,7 @@
 """Opening what a user passes as a file, and writing files that are whole or not there.
 
 Reading: a path, ``"-"`` (standard input), a file descriptor, a binary file object or bytes; the
-first two and the last also compressed. Writing: the text goes to a temporary file beside the
+first two also compressed. Writing: the text goes to a temporary file beside the
 target, which takes the target's name only once it is complete.
 """
 
@@ -21,13 +21,12 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-__all__ = ["COMPRESSED", "opened_for_reading", "opened_for_writing", "read_block", "readable",
-           "size_of"]
+__all__ = ["COMPRESSED", "beginning_of_stdin", "opened_for_reading", "opened_for_writing",
+           "read_block", "readable", "size_of"]
 
-# Extension -> module with an open function; and the bytes that such a file begins with.
+# Extension -> module with an open function.
 COMPRESSED = {".gz": gzip, ".bz2": bz2, ".xz": lzma}
-_MAGIC = {b"\x1f\x8b": gzip, b"BZh": bz2, b"\xfd7zXZ\x00": lzma}
-_DECOMPRESSORS = (gzip.GzipFile, bz2.BZ2File, lzma.LZMAFile)
+_DECOMPRESSORS = (gzip.GzipFile, bz2.BZ2File, lzma.LZMAFile, bz2.BZ2Decompressor)
 
 
 @contextlib.contextmanager
@@ -41,7 +40,7 @@ def opened_for_reading(source: Any) -> Iterator[tuple[BinaryIO, str]]:
     elif isinstance(source, (bytes, bytearray, memoryview)):
         yield io.BytesIO(source), "bytes"
     elif isinstance(source, str) and source == "-":
-        yield decompressed(sys.stdin.buffer), "standard input"
+        yield _decompressed_stdin(), "standard input"
     elif isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         module = COMPRESSED.get(os.path.splitext(path)[1].lower())
@@ -60,13 +59,38 @@ def _name_of(stream: Any) -> str:
     return name if isinstance(name, str) else "stream"
 
 
-def decompressed(stream: Any) -> Any:
-    """Wrap a buffered stream that begins like a compressed file in its decompressor."""
-    head = stream.peek(8)[:8]
-    for magic, module in _MAGIC.items():
-        if head.startswith(magic):
-            return module.open(stream, "rb")
+def _compression_of(head: bytes) -> Any:
+    """Return the module that decompresses what begins like this, None if it is not compressed."""
+    if head.startswith(b"BZh"):
+        return bz2 if head[4:10] == b"1AY&SY" else None
+    return gzip if head.startswith(b"\x1f\x8b") else lzma if head.startswith(b"\xfd7zXZ\0") else None
+
+
+def _stdin() -> Any:
+    """Return standard input as a buffered binary stream."""
+    stream = getattr(sys.stdin, "buffer", None)
+    if stream is None:
+        raise ValueError("'-' stands for standard input, but there is none to read bytes from.")
     return stream
+
+
+def _decompressed_stdin() -> Any:
+    """Return standard input, decompressed if need be."""
+    stream = _stdin()
+    module = _compression_of(stream.peek(10))
+    return stream if module is None else module.open(stream, "rb")
+
+
+def beginning_of_stdin(count: int) -> bytes:
+    """Return about `count` bytes that standard input begins with, without consuming any."""
+    head = _stdin().peek(count)
+    module = _compression_of(head)
+    if module is None:
+        return head
+    decompressor = {gzip: zlib.decompressobj(wbits=31), bz2: bz2.BZ2Decompressor(),
+                    lzma: lzma.LZMADecompressor()}[module]
+    with readable(decompressor, "standard input"):
+        return decompressor.decompress(head)
 
 
 def read_block(stream: Any, target: memoryview, name: str) -> int:

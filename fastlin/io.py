@@ -1,6 +1,5 @@
-"""Files of data: svmlight (LIBSVM) matrices.
+"""Files of data: svmlight (LIBSVM) matrices, CSV, TSV and JSON-lines tables.
 
->>> import io
 >>> from fastlin.io import dump_svmlight_file, load_svmlight_file
 >>> X, y = load_svmlight_file(b"1 1:0.5 3:2 # first\\n-1 2:1\\n")
 >>> X.toarray()
@@ -22,8 +21,10 @@ from ._files import opened_for_reading, opened_for_writing
 from ._params import Boolean, Either, Integer, OneOf
 from ._svmlight import Contents, SvmlightReader
 from ._svmlight_writer import checked_labels, checked_query_ids, checked_rows, header, lines_of
+from ._tables import Table, detect_format, read_table
 
-__all__ = ["dump_svmlight_file", "load_svmlight_file", "load_svmlight_files"]
+__all__ = ["Table", "detect_format", "dump_svmlight_file", "load_svmlight_file",
+           "load_svmlight_files", "read_table"]
 
 _LARGEST_INT32 = 2**31 - 1
 _CONSTRAINTS = {
