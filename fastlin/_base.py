@@ -27,7 +27,7 @@ import numpy as np
 
 from ._exceptions import not_fitted, warn
 from ._output import frames_on_request, set_transform_output
-from ._params import Constraint, check_params, is_nan, shown
+from ._params import Constraint, check_params, is_bool, is_nan, shown
 from ._routing import ROUTED_METHODS, define_request_setter, metadata_request
 from ._signature import REQUIRED, init_parameters
 from ._validation import check_feature_names_in, check_sample_weight, check_target
@@ -92,8 +92,7 @@ class Estimator:
         if unknown:
             raise TypeError(f"{cls.__name__}._tags has unknown tags: {sorted(unknown)}.")
         for method in ROUTED_METHODS:
-            if method in cls.__dict__:
-                define_request_setter(cls, method)
+            define_request_setter(cls, method)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the constructor parameters.
@@ -278,8 +277,10 @@ def _unchanged(value: Any, default: Any) -> bool:
     """Say whether a parameter has its default value."""
     if value is default:
         return True
-    if isinstance(value, bool) != isinstance(default, bool) or default is REQUIRED:
+    if is_bool(value) != is_bool(default) or default is REQUIRED:
         return False
+    if is_bool(value):
+        return bool(value == default)
     if isinstance(value, (numbers.Number, str)) and isinstance(default, (numbers.Number, str)):
         return bool(value == default) or (is_nan(value) and is_nan(default))
     return isinstance(value, tuple) and repr(value) == repr(default)
@@ -287,9 +288,20 @@ def _unchanged(value: Any, default: Any) -> bool:
 
 def accuracy(y: Any, predicted: np.ndarray, sample_weight: np.ndarray | None = None) -> float:
     """Return the weighted share of rows whose labels are all right."""
-    right = np.asarray(y) == predicted
-    right = right.reshape(len(right), -1).all(axis=1)
+    y = np.asarray(y)
+    if y.size and predicted.size and _is_text(y) != _is_text(predicted):
+        # numpy would compare them and find every row wrong.
+        raise TypeError(
+            f"y holds {y.dtype} labels, but the classes are of "
+            f"{'strings' if _is_text(predicted) else 'numbers'}; use labels of one kind."
+        )
+    right = (y == predicted).reshape(len(y), -1).all(axis=1)
     return float(np.average(right, weights=sample_weight))
+
+
+def _is_text(labels: np.ndarray) -> bool:
+    """Say whether labels are strings."""
+    return isinstance(labels.flat[0], (str, bytes))
 
 
 def r2(y: np.ndarray, predicted: np.ndarray, sample_weight: np.ndarray | None = None) -> float:
@@ -305,9 +317,11 @@ def r2(y: np.ndarray, predicted: np.ndarray, sample_weight: np.ndarray | None = 
     weight = np.ones(len(y)) if sample_weight is None else sample_weight
     total = weight @ (y - np.average(y, axis=0, weights=weight)) ** 2
     residual = weight @ (y - predicted) ** 2
-    constant = np.where(residual == 0, 1.0, 0.0)
-    ratio = residual / np.where(total > 0, total, 1.0)
-    return float(np.mean(np.where(total > 0, 1.0 - ratio, constant)))
+    # Rounding leaves a tiny total where y is constant, hence the comparison of the extremes.
+    counted = y[weight > 0]
+    varies = (counted.max(axis=0) > counted.min(axis=0)) & (total > 0)
+    ratio = residual / np.where(varies, total, 1.0)
+    return float(np.mean(np.where(varies, 1.0 - ratio, residual == 0)))
 
 
 class ClassifierMixin:

@@ -62,7 +62,8 @@ def _to_frame(estimator: Any, result: Any, X: Any, container: str) -> Any:
     library = _frame_library(container)
     if isinstance(result, library.DataFrame):
         return result
-    if not isinstance(result, np.ndarray):
+    dense = isinstance(result, np.ndarray)
+    if not dense:
         raise ValueError(
             f"{name} returns sparse data, which {container} frames cannot hold; call "
             "set_output(transform='default') or ask the transformer for dense output."

@@ -79,8 +79,7 @@ def check_target(
         )
     if n_samples is not None and len(array) != n_samples:
         raise ValueError(
-            f"X and y must have as many rows as each other: X has {n_samples} and y has "
-            f"{len(array)}."
+            f"X and y must have the same number of rows: X has {n_samples} and y has {len(array)}."
         )
     if array.dtype.kind == "c":
         raise ValueError("Complex data not supported: y holds complex numbers.")
