@@ -14,6 +14,7 @@ import numpy as np
 from ._core import losses as _losses
 from ._core import sgd as _kernel
 from ._core.rows import Rows
+from ._core.rows import scores as _scores
 
 __all__ = ["LOSSES", "Learner", "Loss", "MARGIN_LOSSES", "TARGET_LOSSES", "make_rule"]
 
@@ -45,6 +46,8 @@ _PREFETCH_BYTES = 384 * 1024
 
 # Stored entries per call of a kernel: about 50 ms, so that Ctrl-C is seen.
 _ENTRIES_PER_CALL = 8_000_000
+
+_ALL = np.empty(0, dtype=np.int64)
 
 _FRESH_STATE = {
     "scale": 1.0,
@@ -126,15 +129,22 @@ class Learner:
         float32 or float64: that of the weights and of every `Rows` to come.
     rule : dict
         What `make_rule` returned.
+    memory : dict, optional
+        The `memory` of an earlier learner, which goes on here; its arrays are taken over.
     """
 
-    def __init__(self, d: int, dtype: np.dtype, rule: dict[str, Any]):
-        # A kernel takes the address of the first weight, hence at least one
-        self.v = np.zeros(d, dtype)
-        self.paid = np.zeros(d if rule["l1"] > 0 else 0, dtype)
-        self.u = np.zeros(d if rule["average_from"] else 0)
-        self.state = dict(_FRESH_STATE)
+    def __init__(self, d: int, dtype: np.dtype, rule: dict[str, Any], memory: dict | None = None):
+        memory = memory or {}
+        self.v = memory.get("v", np.zeros(d, dtype))
+        self.paid = memory.get("paid", np.zeros(d if rule["l1"] > 0 else 0, dtype))
+        self.u = memory.get("u", np.zeros(d if rule["average_from"] else 0))
+        self.state = dict(memory.get("state", _FRESH_STATE))
         self.rule = dict(rule, prefetch_weights=int(self.v.nbytes > _PREFETCH_BYTES))
+
+    @property
+    def memory(self) -> dict[str, Any]:
+        """All that a later `Learner` needs to go on bit for bit."""
+        return {"v": self.v, "paid": self.paid, "u": self.u, "state": dict(self.state)}
 
     def start_from(self, coef: np.ndarray, intercept: float) -> None:
         """Begin at given weights."""
@@ -168,6 +178,12 @@ class Learner:
         _kernel.publish(self.state, self.v, self.paid, w)
         return w, self.state["intercept"]
 
+    def is_finite(self) -> bool:
+        """Whether no weight has overflowed."""
+        # A sum is finite only if all its terms are
+        total = float(self.v.sum(dtype=np.float64)) + self.state["intercept"]
+        return bool(np.isfinite(total)) and bool(np.isfinite(self.state["sum_loss"]))
+
     def penalty(self) -> float:
         """l1 |w|_1 + l2/2 |w|^2 of the last weights."""
         rule = self.rule
@@ -178,14 +194,6 @@ class Learner:
             rule["l1"] * np.abs(w).sum(dtype=np.float64)
             + 0.5 * rule["l2"] * np.einsum("i,i", w, w, dtype=np.float64)
         )
-
-    def loss_of(self, X: Rows, y: np.ndarray, weight: np.ndarray, rows: np.ndarray | None) -> float:
-        """Mean loss of the weights that will be published, in one read-only pass."""
-        w, b = self.weights()
-        p = score_rows(X, w, b)
-        if rows is not None:
-            p, y, weight = p[rows], y[rows], weight[rows] if len(weight) else weight
-        return mean_loss(self.rule, p, y, weight)
 
 
 def mean_loss(rule: dict[str, Any], p: np.ndarray, y: np.ndarray, weight: np.ndarray) -> float:
@@ -201,16 +209,10 @@ def _rows_per_call(X: Rows, batch: int = 1) -> int:
     return max(1, rows // batch) * batch
 
 
-def score_rows(X: Rows, w: np.ndarray, b: float) -> np.ndarray:
-    """w.x + b of each row, in double."""
-    n, piece = X.shape[0], _rows_per_call(X)
+def score_rows(X: Rows, w: np.ndarray, b: float, rows: np.ndarray = _ALL) -> np.ndarray:
+    """w.x + b in double, of each row or of the given ones."""
+    n, piece = len(rows) or X.shape[0], _rows_per_call(X)
     out = np.empty(n)
     for start in range(0, n, piece):
-        _core_scores(X, w, b, out, start, min(start + piece, n))
+        _scores(X, w, b, rows, out, start, min(start + piece, n))
     return out
-
-
-def _core_scores(X, w, b, out, start, stop):
-    from ._core.rows import scores
-
-    scores(X, w, b, out, start, stop)

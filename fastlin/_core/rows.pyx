@@ -3,9 +3,8 @@ becomes `Rows`. Only `fastlin/_data.py` builds `Rows`: kernels trust its structu
 
 import numpy as np
 
-from .c cimport (FL_CSR, FL_DENSE, FL_ONES, FL_SIGNED, dot, fl_row, fl_row_size, fl_row_start,
-                 fl_rows, fl_signed_column, int32_t, int64_t, prefetch_row, real, row_at,
-                 square_norm, uint64_t)
+from .c cimport (FL_CSR, FL_DENSE, FL_ONES, FL_SIGNED, dot,
+                 int32_t, int64_t, prefetch_row, real, row_at)
 
 LAYOUTS = {"dense": FL_DENSE, "csr": FL_CSR, "ones": FL_ONES, "signed": FL_SIGNED}
 cdef dict _NAMES = {code: name for name, code in LAYOUTS.items()}
@@ -181,13 +180,15 @@ def all_ones(const real[::1] values):
     return k >= n
 
 
-def scores(Rows X, const real[::1] w, double intercept, double[::1] out, Py_ssize_t start,
-           Py_ssize_t stop):
-    """out[i] = w.x_i + b for start <= i < stop."""
-    cdef Py_ssize_t i
+def scores(Rows X, const real[::1] w, double intercept, const int64_t[::1] rows, double[::1] out,
+           Py_ssize_t start, Py_ssize_t stop):
+    """out[k] = w.x_i + b for start <= k < stop, i = rows[k]; empty `rows`: i = k."""
+    cdef Py_ssize_t k
     cdef const real *weights = &w[0]
+    cdef const int64_t *chosen = &rows[0] if rows.shape[0] else NULL
     with nogil:
-        for i in range(start, stop):
-            if i + 4 < stop:
-                prefetch_row(&X.c, i + 4, weights)
-            out[i] = dot(row_at(&X.c, i, weights), weights) + intercept
+        for k in range(start, stop):
+            if k + 4 < stop:
+                prefetch_row(&X.c, chosen[k + 4] if chosen != NULL else k + 4, weights)
+            out[k] = intercept + dot(row_at(&X.c, chosen[k] if chosen != NULL else k, weights),
+                                     weights)

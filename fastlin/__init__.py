@@ -1,0 +1,45 @@
+"""fastlin: linear learners for large sparse data, with scikit-learn's interface.
+
+Everything here loads on first use: `import fastlin` costs little more than numpy.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+# Public name -> the module that holds it.
+_HOMES = {
+    "Rows": "_data",
+    "as_rows": "_data",
+    "SGDClassifier": "sgd",
+    "SGDRegressor": "sgd",
+    "Perceptron": "perceptron",
+    "HashingVectorizer": "text",
+    "OneHotEncoder": "categories",
+    "load_svmlight_file": "io",
+    "dump_svmlight_file": "io",
+    "ConvergenceWarning": "_exceptions",
+    "DataConversionWarning": "_exceptions",
+    "InvalidParameterError": "_exceptions",
+    "NotFittedError": "_exceptions",
+}
+_MODULES = ("datasets",)
+
+__all__ = [*_HOMES, *_MODULES, "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+        globals()[name] = value
+        return value
+    if name in _MODULES:
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

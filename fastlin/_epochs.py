@@ -1,0 +1,165 @@
+"""Epochs: in which order rows are visited, when training stops, and what is said about it.
+
+Shared by every learner that visits rows one after another.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ._core import order as _order
+from ._core.rows import Rows
+
+__all__ = ["EpochPlan", "Report", "RowOrder", "train"]
+
+# Rows that are shuffled together where memory order matters. Against a full permutation 64 cost no
+# accuracy and save a factor of 1.5 to 2.5 in time on data that don't fit the cache.
+_BLOCK = 64
+# Data up to this size lie in a cache, where a full permutation costs nothing.
+_CACHED_BYTES = 8 << 20
+# Neighbouring rows whose targets correlate more than this are in some order of the target; blocks of
+# them would be visited one class at a time.
+_MAX_CORRELATION = 0.2
+# `adaptive`: divide the step by this when the loss no longer falls, down to a floor
+_ADAPTIVE_FACTOR = 5.0
+_ADAPTIVE_FLOOR = 1e-6
+
+
+@dataclass(frozen=True)
+class EpochPlan:
+    """How long to train."""
+
+    max_iter: int
+    tol: float | None
+    n_iter_no_change: int = 5
+    shuffle: bool | str = True
+    adaptive: bool = False
+    verbose: int = 0
+    callback: Callable[[dict[str, Any]], Any] | None = None
+    label: str = ""
+
+
+@dataclass
+class Report:
+    """What happened: epochs run, the objective after each, and whether `tol` was reached."""
+
+    n_iter: int = 0
+    trace: list[dict[str, float]] = field(default_factory=list)
+    converged: bool = False
+
+
+class RowOrder:
+    """The order of rows, drawn afresh for each epoch.
+
+    Parameters
+    ----------
+    rows : ndarray of int64
+        The rows to visit.
+    shuffle : bool or "replacement"
+        False keeps their order; "replacement" draws as many rows with replacement.
+    seed : ndarray of four uint64
+        State of the generator; it is advanced.
+    blocks : bool
+        Whether to shuffle in blocks.
+    """
+
+    def __init__(self, rows: np.ndarray, shuffle: bool | str, seed: np.ndarray, blocks: bool):
+        self.rows, self.shuffle, self.seed, self.blocks = rows, shuffle, seed, blocks
+        self.order = rows.copy() if shuffle else rows
+
+    def next(self) -> np.ndarray:
+        """The order of the next epoch, valid until the one after."""
+        if self.shuffle == "replacement":
+            _order.draw_with_replacement(self.rows, self.order, self.seed)
+        elif self.shuffle and self.blocks:
+            _order.shuffle_blocks(self.rows, self.order, _BLOCK, self.seed)
+        elif self.shuffle:
+            _order.shuffle_all(self.order, self.seed)
+        return self.order
+
+
+def row_order(X: Rows, y: np.ndarray, rows: np.ndarray, shuffle: bool | str, seed: np.ndarray):
+    """The order that suits X and y: blocks for large data whose rows are in no order of y."""
+    blocks = X.nbytes > _CACHED_BYTES and not _is_sorted(y[rows])
+    return RowOrder(rows, shuffle, seed.copy(), blocks)
+
+
+def _is_sorted(y: np.ndarray) -> bool:
+    """Whether neighbours in y resemble each other."""
+    if len(y) < 3:
+        return False
+    deviation = y - y.mean()
+    variance = deviation @ deviation
+    return bool(deviation[1:] @ deviation[:-1] > _MAX_CORRELATION * variance)
+
+
+def train(
+    learner: Any,
+    X: Rows,
+    y: np.ndarray,
+    weight: np.ndarray,
+    order: RowOrder,
+    plan: EpochPlan,
+    validate: Callable[[], float] | None = None,
+) -> Report:
+    """Run epochs until `tol` says that there is no more to gain, or `max_iter`.
+
+    The quantity that `tol` watches is the objective (progressive loss plus penalty), or the score
+    that `validate` returns for held-out rows.
+    """
+    report = Report()
+    best, waited = np.inf, 0
+    started = time.perf_counter()
+    for epoch in range(plan.max_iter):
+        loss = learner.visit(X, y, weight, order.next())
+        _check_finite(learner, epoch)
+        entry = {"epoch": epoch + 1, "loss": loss, "objective": loss + learner.penalty()}
+        watched = entry["objective"]
+        if validate is not None:
+            entry["validation_score"] = validate()
+            watched = -entry["validation_score"]
+        entry["seconds"] = time.perf_counter() - started
+        report.n_iter = epoch + 1
+        report.trace.append(entry)
+        _tell(plan, entry)
+        if plan.tol is None:
+            continue
+        waited = waited + 1 if watched > best - plan.tol else 0
+        best = min(best, watched)
+        if waited >= plan.n_iter_no_change:
+            if plan.adaptive and learner.rule["eta0"] > _ADAPTIVE_FLOOR:
+                learner.rule["eta0"] /= _ADAPTIVE_FACTOR
+                waited = 0
+            else:
+                report.converged = True
+                break
+    return report
+
+
+def _check_finite(learner: Any, epoch: int) -> None:
+    """Stop at an overflow: a model of NaN helps nobody."""
+    if not learner.is_finite():
+        raise ValueError(
+            f"Floating-point overflow in epoch {epoch + 1}: the steps are too long for these "
+            "data. Scale the columns of X, or lower eta0."
+        )
+
+
+def _tell(plan: EpochPlan, entry: dict[str, float]) -> None:
+    """Report an epoch to the caller's function and, if asked for, on the terminal."""
+    if plan.callback is not None:
+        plan.callback(dict(entry))
+    if plan.verbose:
+        score = entry.get("validation_score")
+        held_out = "" if score is None else f", validation score {score:.4f}"
+        print(
+            f"{plan.label}epoch {entry['epoch']}/{plan.max_iter}: loss {entry['loss']:.6f}, "
+            f"objective {entry['objective']:.6f}{held_out}, {entry['seconds']:.2f} s",
+            file=sys.stderr,
+        )

@@ -1,0 +1,411 @@
+"""What all learners that take one step per row have in common: `fit` and `partial_fit`.
+
+The flow of one `fit`: parameters are checked; X becomes `Rows`, y codes or numbers, class weights
+fold into sample weights; each output (one for two classes or a regression, one per class for
+one-vs-rest) becomes a `Task` with its own seed; the tasks run in threads; their weights become
+`coef_` and `intercept_`. `_epochs` has the loop, `_sgd` the step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import _parallel
+from ._base import Estimator, r2
+from ._core.rows import Rows
+from ._data import rows_of
+from ._epochs import EpochPlan, Report, row_order, train
+from ._exceptions import warn, warn_convergence
+from ._random import spawn_seed
+from ._safety import loss_if_worse_than_constant
+from ._sgd import Learner, score_rows
+from ._split import split_rows
+from ._validation import (
+    check_sample_weight,
+    check_target,
+    effective_weight,
+    encode_known_labels,
+    encode_labels,
+    listed,
+    partial_fit_classes,
+)
+
+__all__ = ["OnlineClassifierMixin", "OnlineEstimator", "OnlineRegressorMixin"]
+
+_NO_WEIGHTS = np.empty(0)
+
+
+@dataclass
+class Task:
+    """One output to train, and what came of it."""
+
+    X: Rows
+    y: np.ndarray
+    weight: np.ndarray
+    rows: np.ndarray
+    held_out: np.ndarray
+    rule: dict[str, Any]
+    plan: EpochPlan
+    seed: np.ndarray
+    score: Any
+    start: tuple[np.ndarray, float] | None = None
+    learner: Any = None
+    report: Report | None = None
+    worse: tuple[float, float] | None = None
+
+    def __call__(self) -> Task:
+        learner = self.learner = Learner(self.X.shape[1], self.X.dtype, self.rule)
+        if self.start is not None:
+            learner.start_from(*self.start)
+        order = row_order(self.X, self.y, self.rows, self.plan.shuffle, self.seed)
+        validate = self._validate if len(self.held_out) else None
+        self.report = train(learner, self.X, self.y, self.weight, order, self.plan, validate)
+        self.worse = loss_if_worse_than_constant(
+            learner, self.X, self.y, self.weight, self.rows, self.report.trace[-1]["loss"],
+            in_order=not self.plan.shuffle,
+        )
+        return self
+
+    def _validate(self) -> float:
+        """Score of the current weights on the held-out rows."""
+        w, b = self.learner.weights()
+        p = score_rows(self.X, w, b, self.held_out)
+        weight = self.weight[self.held_out] if len(self.weight) else None
+        return self.score(self.y[self.held_out], p, weight)
+
+
+class OnlineEstimator(Estimator):
+    """Shared parameters' meaning; subclasses give `_rule()` and the constructor."""
+
+    _fitted_attribute = "coef_"
+
+    def _rule(self) -> dict[str, Any]:
+        """The kernel's rule, from the parameters."""
+        raise TypeError(f"{type(self).__name__} has no rule.")
+
+    def _check_together(self) -> None:
+        """Rules between two parameters."""
+
+    def _plan(self) -> EpochPlan:
+        """How long to train, from the parameters."""
+        return EpochPlan(
+            max_iter=self.max_iter,
+            tol=self.tol,
+            n_iter_no_change=self.n_iter_no_change,
+            shuffle=self.shuffle,
+            adaptive=getattr(self, "learning_rate", None) == "adaptive",
+            verbose=int(self.verbose),
+        )
+
+    def _begin(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple:
+        """(rows, checked target, weights or None)"""
+        self._check_params()
+        self._check_together()
+        rows = rows_of(self, X, reset, None if reset else self.coef_.dtype)
+        y = check_target(y, self, numeric=self._estimator_type == "regressor",
+                         n_samples=rows.shape[0])
+        return rows, y, check_sample_weight(sample_weight, rows.shape[0])
+
+    def _start(self, n_outputs: int, d: int, coef_init: Any, intercept_init: Any) -> list:
+        """Initial (w, b) per output, or None for zeros."""
+        if self.warm_start and hasattr(self, "coef_"):
+            if coef_init is None:
+                coef_init = self._last_weights()[0]
+            if intercept_init is None:
+                intercept_init = self._last_weights()[1]
+        if coef_init is None and intercept_init is None:
+            return [None] * n_outputs
+        coef = _shaped("coef_init", coef_init, (n_outputs, d))
+        intercept = _shaped("intercept_init", intercept_init, (n_outputs,))
+        return list(zip(coef, intercept, strict=True))
+
+    def _last_weights(self) -> tuple[np.ndarray, np.ndarray]:
+        """The weights after the last step, averaged or not: where a warm start goes on."""
+        pairs = [self._learner(memory).weights(averaged=False) for memory in self._memories]
+        return np.array([w for w, _ in pairs]), np.array([b for _, b in pairs])
+
+    def _learner(self, memory: dict[str, Any] | None, d: int = 0, dtype: Any = None) -> Learner:
+        """A learner that goes on from `memory`, or a fresh one."""
+        return Learner(d, dtype, self._rule(), memory)
+
+    def _train(self, rows: Rows, targets: list, weight: np.ndarray | None, start: list,
+               stratify: np.ndarray | None, score: Any) -> list[Task]:
+        """Run one task per target and return them."""
+        rule, plan = self._rule(), self._plan()
+        weight, active = _relative(weight, rows.shape[0])
+        seeds = spawn_seed(self.random_state, len(targets) + 1)
+        held_out = np.empty(0, dtype=np.int64)
+        if getattr(self, "early_stopping", False):
+            active, held_out = split_rows(active, self.validation_fraction, stratify, seeds.pop())
+        tasks = [
+            Task(rows, y, weight, active, held_out, rule, plan, seed, score, first)
+            for y, seed, first in zip(targets, seeds, start, strict=False)
+        ]
+        _parallel.run(tasks, getattr(self, "n_jobs", None))
+        self._finish(tasks)
+        return tasks
+
+    def _finish(self, tasks: list[Task]) -> None:
+        """Publish what the tasks have learnt and warn of what went wrong."""
+        self._memories = [task.learner.memory for task in tasks]
+        self.n_iter_ = max(task.report.n_iter for task in tasks)
+        self.t_ = 1.0 + max(task.learner.state["t"] for task in tasks)
+        self.trace_ = max((task.report.trace for task in tasks), key=len)
+        worse = [task.worse for task in tasks if task.worse]
+        if worse:
+            warn_convergence(
+                f"{type(self).__name__} ended at a mean loss of {worse[0][0]:.4g}, above the "
+                f"{worse[0][1]:.4g} of the best constant model: the steps do not suit these data. "
+                "Scale the columns of X, lower eta0 or raise max_iter."
+            )
+        elif self.tol is not None and not all(task.report.converged for task in tasks):
+            warn_convergence(
+                f"{type(self).__name__} stopped after max_iter={self.max_iter} epochs while its "
+                f"objective still changed by more than tol={self.tol:g}; raise max_iter or tol."
+            )
+
+    def _continue(self, rows: Rows, targets: list, weight: np.ndarray | None) -> None:
+        """One pass over the rows in the caller's order, going on from where training stood."""
+        memories = getattr(self, "_memories", None) or [None] * len(targets)
+        order = np.arange(rows.shape[0]) if weight is None else np.flatnonzero(weight)
+        weights = _NO_WEIGHTS if weight is None else weight
+        learners = [self._learner(memory, rows.shape[1], rows.dtype) for memory in memories]
+        for learner, y in zip(learners, targets, strict=True):
+            learner.visit(rows, y, weights, order)
+            if not learner.is_finite():
+                raise ValueError(
+                    "Floating-point overflow in partial_fit: the steps are too long for these "
+                    "data. Scale the columns of X, or lower eta0."
+                )
+        self._memories = [learner.memory for learner in learners]
+        self.t_ = 1.0 + learners[0].state["t"]
+        self.n_iter_ = 1
+
+    def _publish(self) -> tuple[np.ndarray, np.ndarray]:
+        """(coef, intercept) of all outputs."""
+        pairs = [self._learner(memory).weights() for memory in self._memories]
+        return np.array([w for w, _ in pairs]), np.array([b for _, b in pairs])
+
+
+def _shaped(name: str, value: Any, shape: tuple) -> np.ndarray:
+    """An initial value of the right shape; None is zeros."""
+    if value is None:
+        return np.zeros(shape)
+    array = np.asarray(value, dtype=np.float64)
+    if array.size != int(np.prod(shape)) or not np.isfinite(array).all():
+        raise ValueError(f"{name} must hold finite numbers of shape {shape}, got {array.shape}.")
+    return array.reshape(shape)
+
+
+def _relative(weight: np.ndarray | None, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """(weights over their mean, rows that have any): so a step's length does not depend on the
+    unit in which weights are given, and a weight of 0 removes a row."""
+    if weight is None:
+        return _NO_WEIGHTS, np.arange(n)
+    active = np.flatnonzero(weight)
+    return weight * (len(active) / weight.sum()), active
+
+
+class OnlineRegressorMixin:
+    """`fit` and `partial_fit` of regressors."""
+
+    def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None,
+            sample_weight: Any = None) -> Any:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows; float32 gives float32 weights, everything else float64.
+        y : array-like of shape (n_samples,)
+            The targets.
+        coef_init : array-like of shape (n_features,), optional
+            Weights to start from.
+        intercept_init : array-like of shape (1,), optional
+            Intercept to start from.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights that count as repetitions; 0 removes a row.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a parameter, X, y or a weight is not valid; the message says which and where.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If `max_iter` ended training, or the best constant would predict better.
+        """
+        rows, y, weight = self._begin(X, y, sample_weight, reset=True)
+        start = self._start(1, rows.shape[1], coef_init, intercept_init)
+        self._train(rows, [y], weight, start, None, r2)
+        self._set_weights()
+        return self
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Take one step per row, in the given order.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            The targets.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights relative to 1, since those of rows to come are not known.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a parameter, X, y or a weight is not valid.
+        """
+        first = not hasattr(self, "coef_")
+        rows, y, weight = self._begin(X, y, sample_weight, reset=first)
+        self._continue(rows, [y], weight)
+        self._set_weights()
+        return self
+
+    def _set_weights(self) -> None:
+        """Set the public attributes."""
+        coef, self.intercept_ = self._publish()
+        self.coef_ = coef[0]
+
+
+class OnlineClassifierMixin:
+    """`fit` and `partial_fit` of classifiers."""
+
+    def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None,
+            sample_weight: Any = None) -> Any:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows; float32 gives float32 weights, everything else float64.
+        y : array-like of shape (n_samples,)
+            Class labels of any type that can be sorted.
+        coef_init : array-like of shape (n_outputs, n_features), optional
+            Weights to start from; n_outputs is 1 for two classes.
+        intercept_init : array-like of shape (n_outputs,), optional
+            Intercepts to start from.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights that count as repetitions; 0 removes a row. Class weights multiply them.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a parameter, X, y or a weight is not valid, or if fewer than two classes are left;
+            the message says which and where.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If `max_iter` ended training, or the best constant would predict better.
+        """
+        old = getattr(self, "classes_", None) if self.warm_start else None
+        rows, y, sample_weight = self._begin(X, y, sample_weight, reset=True)
+        classes, codes = encode_labels(y)
+        if old is not None and not np.array_equal(old, classes):
+            raise ValueError(
+                f"warm_start goes on from the classes {listed(old.tolist())}, but y holds "
+                f"{listed(classes.tolist())}; fit with warm_start=False."
+            )
+        weight = effective_weight(self.class_weight, classes, codes, sample_weight)
+        absent = _absent_classes(classes, codes, weight)
+        targets = _margin_targets(classes, codes)
+        start = self._start(len(targets), rows.shape[1], coef_init, intercept_init)
+        self._train(rows, targets, weight, start, codes, _sign_accuracy)
+        self.classes_ = classes
+        self._set_weights(absent)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
+        """Take one step per row, in the given order.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        classes : array-like of shape (n_classes,), optional
+            All labels that will ever come; needed in the first call.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights relative to 1, since those of rows to come are not known.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a parameter, X, y or a weight is not valid, `classes` is missing or changes, or
+            class_weight is "balanced", which needs all rows at once.
+        """
+        if isinstance(self.class_weight, str):
+            raise ValueError(
+                "class_weight must be a dict or None in partial_fit, got 'balanced', which needs "
+                "all rows at once; pass the weights of the classes as a dict."
+            )
+        first = not hasattr(self, "coef_")
+        rows, y, sample_weight = self._begin(X, y, sample_weight, reset=first)
+        known = partial_fit_classes(self, classes)
+        if len(known) < 2:
+            raise ValueError(f"classes must hold at least two classes, got {listed(known)}.")
+        codes = encode_known_labels(y, known)
+        weight = effective_weight(self.class_weight, known, codes, sample_weight)
+        self._continue(rows, _margin_targets(known, codes), weight)
+        self.classes_ = known
+        self._set_weights(())
+        return self
+
+    def _set_weights(self, absent: Any) -> None:
+        """Set the public attributes; classes that no row stood for can't be predicted."""
+        self.coef_, self.intercept_ = self._publish()
+        for k in absent:
+            self.coef_[k], self.intercept_[k] = 0.0, -np.inf
+
+
+def _absent_classes(classes: np.ndarray, codes: np.ndarray, weight: np.ndarray | None) -> list:
+    """Classes whose rows all weigh 0, with a warning; fewer than two others are an error."""
+    mass = np.bincount(codes, weights=weight, minlength=len(classes))
+    absent = np.flatnonzero(mass == 0).tolist()
+    if len(classes) - len(absent) < 2:
+        left = listed(classes[mass > 0].tolist())
+        raise ValueError(
+            f"The number of classes has to be greater than one; got 1 class with a weight: {left}."
+        )
+    if absent:
+        warn(
+            "UserWarning",
+            f"all rows of the classes {listed(classes[absent].tolist())} have weight 0: they keep "
+            "their places in classes_ and are never predicted.",
+        )
+    return absent
+
+
+def _margin_targets(classes: np.ndarray, codes: np.ndarray) -> list[np.ndarray]:
+    """+-1 per row: one target for two classes, else one per class against the rest."""
+    positive = [1] if len(classes) == 2 else range(len(classes))
+    return [np.where(codes == k, 1.0, -1.0) for k in positive]
+
+
+def _sign_accuracy(y: np.ndarray, p: np.ndarray, weight: np.ndarray | None) -> float:
+    """Share of rows on the right side."""
+    return float(np.average((p > 0) == (y > 0), weights=weight))

@@ -1,0 +1,90 @@
+"""Whether a model trained by steps is any good: it must beat the best constant.
+
+Steps that are too long for unscaled data end in a model that is worse than none. That is found out
+here, so that no such model is returned without a word.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._core import losses as _losses
+from ._core.rows import Rows
+from ._sgd import LOSSES, Learner, mean_loss, score_rows
+
+__all__ = ["best_constant_loss", "loss_if_worse_than_constant"]
+
+_NAMES = {loss.code: name for name, loss in LOSSES.items()}
+# The mean loss of the last epoch is taken before each step and so lags behind that of the final
+# weights. If it lies below this share of the constant's, the final pass is saved.
+_CLEARLY_BETTER = 0.9
+
+
+def best_constant_loss(rule: dict[str, Any], y: np.ndarray, weight: np.ndarray) -> float:
+    """Mean loss of the best model p = b, or of p = 0 where no intercept is fitted.
+
+    For the losses of a margin b is found by bisection on the slope, for a squared error it is the
+    mean, for the rest the weighted quantile (the median; of the absolute error the best one).
+    """
+    if not rule["fit_intercept"]:
+        constant = 0.0
+    elif LOSSES[_NAMES[rule["loss"]]].is_margin:
+        constant = _best_margin_constant(rule, y, weight)
+    elif _NAMES[rule["loss"]].startswith("squared"):
+        constant = np.average(y, weights=weight if len(weight) else None)
+    else:
+        share = rule["loss_parameter"] if _NAMES[rule["loss"]] == "quantile" else 0.5
+        constant = _weighted_quantile(y, weight, share)
+    return mean_loss(rule, np.full(len(y), float(constant)), y, weight)
+
+
+def _best_margin_constant(rule: dict[str, Any], y: np.ndarray, weight: np.ndarray) -> float:
+    """The zero of the mean slope over p, which increases where the loss is convex or a sigmoid."""
+    s = weight if len(weight) else np.ones(len(y))
+    mass = np.array([s[y < 0].sum(), s[y > 0].sum()])
+    labels, value, slope = np.array([-1.0, 1.0]), np.empty(2), np.empty(2)
+    low, high = -40.0, 40.0
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        point = np.full(2, middle)
+        _losses.evaluate(rule["loss"], rule["loss_parameter"], point, labels, value, slope)
+        low, high = (middle, high) if mass @ slope < 0 else (low, middle)
+    return 0.5 * (low + high)
+
+
+def _weighted_quantile(y: np.ndarray, weight: np.ndarray, share: float) -> float:
+    """The smallest y whose rows up to it hold `share` of the weight."""
+    if not len(weight):
+        return float(np.quantile(y, share))
+    order = np.argsort(y)
+    reached = np.cumsum(weight[order])
+    return float(y[order[np.searchsorted(reached, share * reached[-1])]])
+
+
+def loss_if_worse_than_constant(
+    learner: Learner,
+    X: Rows,
+    y: np.ndarray,
+    weight: np.ndarray,
+    rows: np.ndarray,
+    last_epoch_loss: float,
+    in_order: bool,
+) -> tuple[float, float] | None:
+    """(loss, that of the best constant) if the learner's final weights don't beat it.
+
+    The perceptron criterion is 0 for w = 0, and that of a row order that was not shuffled says
+    nothing about the others; see `_CLEARLY_BETTER` for the rest.
+    """
+    rule = learner.rule
+    if _NAMES[rule["loss"]] == "perceptron":
+        return None
+    y, weight = y[rows], weight[rows] if len(weight) else weight
+    constant = best_constant_loss(rule, y, weight)
+    if not in_order and last_epoch_loss <= _CLEARLY_BETTER * constant:
+        return None
+    w, b = learner.weights()
+    loss = mean_loss(rule, score_rows(X, w, b, rows), y, weight)
+    # Equal within rounding counts as equal: on targets that nothing predicts, the constant is best.
+    return (loss, constant) if loss > constant * (1 + 1e-6) + 1e-12 else None
