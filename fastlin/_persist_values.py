@@ -303,8 +303,14 @@ class Reader:
         try:
             return decoder(content)
         except (
-            ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError,
-            binascii.Error, struct.error,
+            ArithmeticError,
+            AttributeError,
+            LookupError,
+            MemoryError,
+            TypeError,
+            ValueError,
+            binascii.Error,
+            struct.error,
         ) as error:
             raise Malformed(f"a {kind} cannot be read: {error}") from None
 

@@ -14,7 +14,7 @@ The header holds the version of fastlin, the model (class, parameters, attribute
 `_persist_values`) and dtype, shape and order of each array, in the order in which they follow.
 
 Everything is checked on the way in: sizes before memory is taken for them (memory grows with what
-has really been read), class names against the list below, and at last the checksum. A file can
+has really been read), class names against the list of public names, and at last the checksum. A file can
 give wrong numbers only if it was written so; it can never run code.
 """
 
@@ -32,7 +32,15 @@ import numpy as np
 
 from ._base import Estimator
 from ._files import opened_for_reading, opened_for_writing, read_block
-from ._persist_values import Malformed, Reader, Writer, array_of, checked_shape, portable_dtype, read_dtype
+from ._persist_values import (
+    Malformed,
+    Reader,
+    Writer,
+    array_of,
+    checked_shape,
+    portable_dtype,
+    read_dtype,
+)
 from ._signature import REQUIRED, init_parameters
 
 __all__ = ["load", "save"]
@@ -44,16 +52,8 @@ _ALIGNMENT = 64
 _DIGEST_BYTES = 32
 _LARGEST_READ = 1 << 24
 
-# The classes that a file may name, and the module of each.
-_MODULE_OF = {
-    "ColumnEncoder": "_cli_encoder",
-    "HashingVectorizer": "text",
-    "OneHotEncoder": "categories",
-    "Perceptron": "perceptron",
-    "Pipeline": "pipeline",
-    "SGDClassifier": "sgd",
-    "SGDRegressor": "sgd",
-}
+# Classes that a file may name beside the public ones, and their modules.
+_PRIVATE_HOMES = {"ColumnEncoder": "_cli_encoder"}
 # Requests to scikit-learn's metadata routing: objects of its own, made again by set_fit_request.
 _NOT_STORED = {"_metadata_request"}
 
@@ -206,7 +206,7 @@ def _write_array(array: np.ndarray, stream: BinaryIO, digest: Any) -> None:
 def _encode_estimator(estimator: Estimator, writer: Writer) -> dict[str, Any]:
     """Return an estimator as JSON: class, parameters, and whatever else stands in it."""
     cls = type(estimator)
-    if cls.__module__ != f"{__package__}.{_MODULE_OF.get(cls.__name__)}":
+    if cls.__module__ != f"{__package__}.{_home_of(cls.__name__)}":
         raise TypeError(
             f"{cls.__module__}.{cls.__qualname__} is no class of fastlin itself, and a model file "
             "holds no other; save the parts that are, or use pickle."
@@ -230,12 +230,20 @@ def _encode_estimator(estimator: Estimator, writer: Writer) -> dict[str, Any]:
     }
 
 
-def _class_named(name: Any) -> type:
-    """Return the estimator class of that name among those that files may name."""
-    module = _MODULE_OF.get(name) if isinstance(name, str) else None
-    if module is None:
+def _home_of(name: Any) -> str | None:
+    """Return the module of a class that files may name."""
+    from . import _HOMES
+
+    return {**_HOMES, **_PRIVATE_HOMES}.get(name) if isinstance(name, str) else None
+
+
+def _class_named(name: Any) -> type[Estimator]:
+    """Return the estimator of that name, if files may name it."""
+    home = _home_of(name)
+    found = getattr(importlib.import_module(f"{__package__}.{home}"), name) if home else None
+    if not (isinstance(found, type) and issubclass(found, Estimator)):
         raise Malformed(f"this version of fastlin has no estimator {name!r}")
-    return getattr(importlib.import_module(f"{__package__}.{module}"), name)
+    return found
 
 
 def _decode_estimator(content: Any, reader: Reader) -> Estimator:

@@ -13,38 +13,12 @@ from typing import Any
 import numpy as np
 
 from ._base import Estimator
+from ._delegation import Delegated, from_last, passes
 from ._exceptions import not_fitted
-from ._output import output_container, set_transform_output
+from ._output import set_transform_output
 from ._params import shown
 
 __all__ = ["Pipeline", "make_pipeline"]
-
-
-class _Delegated:
-    """A method that a pipeline has only if its steps have one of the same name."""
-
-    def __init__(self, function: Any):
-        self._function, self.__doc__ = function, function.__doc__
-        self.__wrapped__ = function
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, pipeline: Any, owner: type | None = None) -> Any:
-        if pipeline is None:
-            return self._function
-        name = self._name
-        # Only the last step predicts; every step takes part in a transformation.
-        if name in ("inverse_transform", "transform"):
-            concerned = [step for _, step in pipeline.steps if not _passes(step)]
-        else:
-            concerned = [pipeline._final]
-        for step in concerned:
-            if not hasattr(step, name):
-                raise AttributeError(
-                    f"This Pipeline has no {name}, because its step {shown(step)} has none."
-                )
-        return self._function.__get__(pipeline, owner)
 
 
 class _Steps(dict):
@@ -55,11 +29,6 @@ class _Steps(dict):
             return self[name]
         except KeyError:
             raise AttributeError(f"there is no step {name!r}; the steps are {list(self)}") from None
-
-
-def _passes(step: Any) -> bool:
-    """Say whether a step leaves the data as they are."""
-    return step is None or isinstance(step, str) and step == "passthrough"
 
 
 class Pipeline(Estimator):
@@ -193,7 +162,7 @@ class Pipeline(Estimator):
 
     def _check_step(self, name: str, step: Any, is_last: bool) -> None:
         """Raise TypeError if a step cannot stand at its place."""
-        if _passes(step):
+        if passes(step):
             return
         if isinstance(step, type):
             raise TypeError(f"The step {name} is the class {step.__name__}; pass an instance.")
@@ -215,12 +184,12 @@ class Pipeline(Estimator):
     def _final(self) -> Any:
         """The last step; None if it does nothing."""
         step = self.steps[-1][1]
-        return None if _passes(step) else step
+        return None if passes(step) else step
 
     def _transformers(self) -> Iterator[tuple[str, Any]]:
         """Yield the steps before the last that do something."""
         for name, step in self.steps[:-1]:
-            if not _passes(step):
+            if not passes(step):
                 yield name, step
 
     def __len__(self) -> int:
@@ -264,7 +233,7 @@ class Pipeline(Estimator):
 
         from sklearn.utils import get_tags
 
-        known = [step for _, step in self.steps if not _passes(step)]
+        known = [step for _, step in self.steps if not passes(step)]
         if not known:
             return super().__sklearn_tags__()
         tags = copy.deepcopy(get_tags(known[-1]))
@@ -274,9 +243,11 @@ class Pipeline(Estimator):
     def __sklearn_is_fitted__(self) -> bool:
         """Say whether the last step that does something is fitted."""
         for _, step in reversed(self.steps):
-            if not _passes(step):
+            if not passes(step):
                 is_fitted = getattr(step, "__sklearn_is_fitted__", None)
-                return any(n.endswith("_") for n in vars(step)) if is_fitted is None else is_fitted()
+                return (
+                    any(n.endswith("_") for n in vars(step)) if is_fitted is None else is_fitted()
+                )
         return True
 
     def _check_fitted(self, method: str | None = None) -> None:
@@ -365,69 +336,16 @@ class Pipeline(Estimator):
             X = step.transform(X)
         return X
 
-    @_Delegated
-    def predict(self, X: Any, **params: Any) -> np.ndarray:
-        """Transform X and predict with the last step.
+    predict = from_last("predict", "the prediction", "(n_samples,)")
+    predict_proba = from_last("predict_proba", "probabilities", "(n_samples, n_classes)")
+    predict_log_proba = from_last(
+        "predict_log_proba", "logarithms of probabilities", "(n_samples, n_classes)"
+    )
+    decision_function = from_last(
+        "decision_function", "the decision values", "(n_samples,) or (n_samples, n_classes)"
+    )
 
-        Parameters
-        ----------
-        X : iterable
-            What the first step takes.
-        **params
-            Further arguments of the last step's `predict`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        return self._final.predict(self._transformed(X, "predict"), **params)
-
-    @_Delegated
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Transform X and return the probabilities of the last step.
-
-        Parameters
-        ----------
-        X : iterable
-            What the first step takes.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
-        return self._final.predict_proba(self._transformed(X, "predict_proba"))
-
-    @_Delegated
-    def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Transform X and return the logarithms of the probabilities of the last step.
-
-        Parameters
-        ----------
-        X : iterable
-            What the first step takes.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
-        return self._final.predict_log_proba(self._transformed(X, "predict_log_proba"))
-
-    @_Delegated
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Transform X and return the decision values of the last step.
-
-        Parameters
-        ----------
-        X : iterable
-            What the first step takes.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-        """
-        return self._final.decision_function(self._transformed(X, "decision_function"))
-
-    @_Delegated
+    @Delegated
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Transform X and return the score of the last step.
 
@@ -447,7 +365,7 @@ class Pipeline(Estimator):
         weight = {} if sample_weight is None else {"sample_weight": sample_weight}
         return self._final.score(self._transformed(X, "score"), y, **weight)
 
-    @_Delegated
+    @Delegated
     def transform(self, X: Any) -> Any:
         """Return what all steps make of X.
 
@@ -463,7 +381,7 @@ class Pipeline(Estimator):
         X = self._transformed(X, "transform")
         return X if self._final is None else self._final.transform(X)
 
-    @_Delegated
+    @Delegated
     def inverse_transform(self, X: Any) -> Any:
         """Undo the steps, the last first.
 
@@ -478,7 +396,7 @@ class Pipeline(Estimator):
         """
         self._check_fitted("inverse_transform")
         for _, step in reversed(self.steps):
-            if not _passes(step):
+            if not passes(step):
                 X = step.inverse_transform(X)
         return X
 
@@ -496,7 +414,7 @@ class Pipeline(Estimator):
         """
         names = input_features
         for _, step in self.steps:
-            if not _passes(step):
+            if not passes(step):
                 names = step.get_feature_names_out(names)
         return names
 
@@ -514,7 +432,7 @@ class Pipeline(Estimator):
         """
         set_transform_output(self, transform)
         for _, step in self.steps:
-            if not _passes(step) and hasattr(step, "set_output"):
+            if not passes(step) and hasattr(step, "set_output"):
                 step.set_output(transform=transform)
         return self
 
