@@ -144,7 +144,7 @@ class Writer:
     def _encode_numpy(self, value: Any, where: str) -> Any:
         """Encode an array or a numpy scalar."""
         if isinstance(value, np.str_):
-            return {"numpy.str": _encode_str(str(value))}
+            return {"numpy.str": _encode_str("".join(value))}
         if isinstance(value, np.bytes_):
             return {"numpy.bytes": base64.b64encode(value).decode("ascii")}
         if isinstance(value, np.generic):
