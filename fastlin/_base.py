@@ -130,10 +130,12 @@ class Estimator:
         Raises
         ------
         ValueError
-            If a name is unknown; the message lists the known ones and nothing is changed.
+            If a name is unknown; the message lists the known ones, and no parameter of this
+            estimator is changed.
         """
         valid = init_parameters(type(self))
-        own, nested = {}, {}
+        own: dict[str, Any] = {}
+        nested: dict[str, dict[str, Any]] = {}
         for key, value in params.items():
             name, nests, inner = key.partition("__")
             if name not in valid:
@@ -145,14 +147,14 @@ class Estimator:
                 nested.setdefault(name, {})[inner] = value
             else:
                 own[name] = value
-        for name, inner in nested.items():
+        for name, held_params in nested.items():
             held = own.get(name, getattr(self, name))
             if not hasattr(held, "set_params"):
                 raise ValueError(
-                    f"Invalid parameter {f'{name}__{next(iter(inner))}'!r} for estimator "
+                    f"Invalid parameter {f'{name}__{next(iter(held_params))}'!r} for estimator "
                     f"{type(self).__name__}: {name} is {shown(held)}, which has no parameters."
                 )
-            held.set_params(**inner)
+            held.set_params(**held_params)
         for name, value in own.items():
             setattr(self, name, value)
         return self
@@ -174,8 +176,9 @@ class Estimator:
         changed = self._changed_params()
         rows = []
         for name in init_parameters(type(self)):
-            cells = html.escape(name), html.escape(shown(getattr(self, name)))
-            cells = [f"<b>{cell}</b>" if name in changed else cell for cell in cells]
+            cells = [html.escape(name), html.escape(shown(getattr(self, name)))]
+            if name in changed:
+                cells = [f"<b>{cell}</b>" for cell in cells]
             rows.append(f"<tr><td>{cells[0]}</td><td>{cells[1]}</td></tr>")
         state = "fitted" if self.__sklearn_is_fitted__() else "not fitted"
         return (
@@ -327,6 +330,7 @@ def r2(y: np.ndarray, predicted: np.ndarray, sample_weight: np.ndarray | None = 
 class ClassifierMixin:
     """What classifiers share."""
 
+    predict: Any
     _estimator_type = "classifier"
     _tags: ClassVar[dict[str, Any]] = {"target_required": True}
 
@@ -355,6 +359,7 @@ class ClassifierMixin:
 class RegressorMixin:
     """What regressors share."""
 
+    predict: Any
     _estimator_type = "regressor"
     _tags: ClassVar[dict[str, Any]] = {"target_required": True}
 
@@ -384,6 +389,8 @@ class RegressorMixin:
 class TransformerMixin:
     """What transformers share."""
 
+    fit: Any
+    _check_fitted: Any
     _estimator_type = "transformer"
 
     def __init_subclass__(cls, **kwargs):

@@ -51,7 +51,6 @@ def frames_on_request(transform: Callable) -> Callable:
         container = output_container(self)
         return result if container == "default" else _to_frame(self, result, X, container)
 
-    wrapped._returns_frames = True
     return wrapped
 
 

@@ -52,7 +52,9 @@ def _change_request(estimator: Any, method: str, names: list[str], requests: dic
         )
     unknown = sorted(set(requests) - set(names))
     if unknown:
-        raise TypeError(f"{setter} takes {', '.join(names) or 'nothing'}; got {', '.join(unknown)}.")
+        raise TypeError(
+            f"{setter} takes {', '.join(names) or 'nothing'}; got {', '.join(unknown)}."
+        )
     routing = metadata_request(estimator)
     for name, alias in requests.items():
         if alias != UNCHANGED:

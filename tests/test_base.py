@@ -171,7 +171,9 @@ def test_unknown_tags_are_refused_when_the_class_is_made():
 # ---------------------------------------------------------------- state
 
 
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda e: pickle.loads(pickle.dumps(e))])
+@pytest.mark.parametrize(
+    "copied", [copy.copy, copy.deepcopy, lambda e: pickle.loads(pickle.dumps(e))]
+)
 def test_copies_predict_alike(copied, data):
     X, y = data
     model = ToyClassifier(2.0).fit(X, y)
@@ -192,7 +194,9 @@ def test_a_pickle_of_another_version_warns(data, monkeypatch):
 
 def test_unfitted_estimators_say_so(data):
     X, _ = data
-    with pytest.raises(NotFittedError, match=r"^This ToyRegressor is not fitted yet; call fit before"):
+    with pytest.raises(
+        NotFittedError, match=r"^This ToyRegressor is not fitted yet; call fit before"
+    ):
         ToyRegressor().predict(X)
     with pytest.raises(NotFittedError, match="call fit before get_feature_names_out"):
         ToyTransformer().get_feature_names_out()

@@ -14,16 +14,21 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.datasets import make_blobs, make_regression
-from sklearn.ensemble import BaggingClassifier, BaggingRegressor, StackingClassifier
-from sklearn.ensemble import StackingRegressor, VotingClassifier
+from sklearn.ensemble import (
+    BaggingClassifier,
+    BaggingRegressor,
+    StackingClassifier,
+    StackingRegressor,
+    VotingClassifier,
+)
 from sklearn.exceptions import NotFittedError as PeerNotFittedError
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score, cross_validate
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
-from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import check_estimator, estimator_checks_generator
+from sklearn.utils import estimator_checks, get_tags
+from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import check_is_fitted
 from toy_estimators import ToyClassifier, ToyRegressor, ToyTransformer
 
@@ -61,19 +66,39 @@ def test_every_check_passes(estimator):
     assert len(results) > 40
 
 
+@pytest.mark.parametrize(
+    "check",
+    [
+        "check_transformer_get_feature_names_out",
+        "check_transformer_get_feature_names_out_pandas",
+        "check_get_feature_names_out_error",
+        "check_set_output_transform",
+        "check_set_output_transform_pandas",
+        "check_set_output_transform_polars",
+        "check_global_output_transform_pandas",
+        "check_global_set_output_transform_polars",
+    ],
+)
+# They fit on a frame and transform an array, and the other way round.
+@pytest.mark.filterwarnings("ignore:X .* feature names:UserWarning")
+def test_the_further_checks_of_transformers_pass(check):
+    getattr(estimator_checks, check)("ToyTransformer", ToyTransformer())
+
+
+@pytest.mark.parametrize("estimator", [ToyClassifier(), ToyRegressor()], ids=repr)
+def test_the_further_checks_of_predictors_pass(estimator):
+    name = type(estimator).__name__
+    estimator_checks.check_dataframe_column_names_consistency(name, estimator)
+    estimator_checks.check_all_zero_sample_weights_error(name, estimator)
+
+
 def test_the_checks_can_fail():
     class Broken(ToyRegressor):
         def predict(self, X):
             return ToyRegressor.predict(self, X)[:-1]
 
-    checks = estimator_checks_generator(Broken())
-    outcomes = 0
-    for estimator, check in checks:
-        try:
-            check(estimator)
-        except Exception:
-            outcomes += 1
-    assert outcomes
+    results = check_estimator(Broken(), on_skip=None, on_fail=None)
+    assert "failed" in {r["status"] for r in results}
 
 
 def test_tags_say_what_the_estimator_is():
@@ -325,9 +350,9 @@ def test_setters_exist_where_a_method_takes_metadata():
         def fit(self, X, y):
             return super().fit(X, y)
 
-    with pytest.raises(TypeError, match="takes nothing; got sample_weight"):
-        with sklearn.config_context(enable_metadata_routing=True):
-            Bare().set_fit_request(sample_weight=True)
+    wrong = pytest.raises(TypeError, match="takes nothing; got sample_weight")
+    with sklearn.config_context(enable_metadata_routing=True), wrong:
+        Bare().set_fit_request(sample_weight=True)
     assert "sample_weight : bool, None or str" in ToyClassifier.set_fit_request.__doc__
 
 

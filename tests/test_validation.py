@@ -171,8 +171,13 @@ def test_booleans_are_numbers(model):
 
 @pytest.mark.parametrize(
     ("library", "values"),
-    [("pandas", [1, 2, 1]), ("pandas", ["a", "b", "a"]), ("polars", [1, 2, 1]),
-     ("polars", ["a", "b", "a"]), ("pyarrow", [1, 2, 1])],
+    [
+        ("pandas", [1, 2, 1]),
+        ("pandas", ["a", "b", "a"]),
+        ("polars", [1, 2, 1]),
+        ("polars", ["a", "b", "a"]),
+        ("pyarrow", [1, 2, 1]),
+    ],
 )
 def test_series_are_targets(library, values, model):
     lib = pytest.importorskip(library)
@@ -230,7 +235,11 @@ def test_a_column_warns(model):
         (np.ma.array([1, 2, 3], mask=[0, 1, 0]), ValueError, "some of its values are masked"),
         (["a", 1, 2.5], TypeError, "labels of one kind, .* got float, int, str"),
         (np.array(["a", 1, 2], object), TypeError, "labels of one kind, .* got int, str"),
-        (np.array(["2020", "NaT", "2021"], "M8[D]"), ValueError, "contains NaN, first at position 1"),
+        (
+            np.array(["2020", "NaT", "2021"], "M8[D]"),
+            ValueError,
+            "contains NaN, first at position 1",
+        ),
     ],
 )
 @pytest.mark.parametrize("numeric", [False, True])
@@ -243,8 +252,13 @@ def test_bad_targets(y, error, text, numeric, model):
 
 @pytest.mark.parametrize(
     "y",
-    [["1", "2"], np.array(["1", "2"], object), np.array(["2020"], "M8[D]"), [datetime.date.today()],
-     [10**400]],
+    [
+        ["1", "2"],
+        np.array(["1", "2"], object),
+        np.array(["2020"], "M8[D]"),
+        [datetime.date.today()],
+        [10**400],
+    ],
 )
 def test_numbers_are_wanted_for_regression(y, model):
     with pytest.raises(ValueError, match="^y must hold numbers for Model"):
@@ -347,8 +361,15 @@ def test_known_labels():
         encode_known_labels(np.arange(10, 40), classes)
 
 
+def test_known_dates_of_another_unit():
+    days, seconds = np.array(["2020-01-01", "2021-01-01"], "M8[D]"), np.array(["2021"], "M8[ns]")
+    assert encode_known_labels(seconds, days).tolist() == [1]
+
+
 def test_classes_of_partial_fit(model):
-    with pytest.raises(ValueError, match="^classes must be passed on the first call to partial_fit"):
+    with pytest.raises(
+        ValueError, match="^classes must be passed on the first call to partial_fit"
+    ):
         partial_fit_classes(model, None)
     model.classes_ = partial_fit_classes(model, [2, 0, 2])
     assert model.classes_.tolist() == [0, 2]
@@ -366,7 +387,8 @@ def test_no_weights():
 
 
 @pytest.mark.parametrize(
-    "weight", [2, 2.0, np.float32(2), [2, 2, 2], np.full(3, 2, np.uint8), np.array([2, 2, 2], object)]
+    "weight",
+    [2, 2.0, np.float32(2), [2, 2, 2], np.full(3, 2, np.uint8), np.array([2, 2, 2], object)],
 )
 def test_weights_become_float64(weight):
     result = check_sample_weight(weight, 3)
@@ -444,8 +466,13 @@ def test_a_class_without_weight_does_not_count_as_a_class():
 
 @pytest.mark.parametrize(
     ("labels", "class_weight"),
-    [([0, 1], {0: 2, 1: 3}), ([0.0, 1.0], {0: 2, 1: 3}), ([False, True], {False: 2, True: 3}),
-     (["0", "1"], {"0": 2, np.str_("1"): 3}), ([0, 1], {np.int8(0): 2, 1.0: 3})],
+    [
+        ([0, 1], {0: 2, 1: 3}),
+        ([0.0, 1.0], {0: 2, 1: 3}),
+        ([False, True], {False: 2, True: 3}),
+        (["0", "1"], {"0": 2, np.str_("1"): 3}),
+        ([0, 1], {np.int8(0): 2, 1.0: 3}),
+    ],
 )
 def test_keys_match_labels_of_every_dtype(labels, class_weight):
     assert class_weight_vector(class_weight, np.array(labels), None).tolist() == [2, 3]
