@@ -77,10 +77,9 @@ class Writer:
 
     Parameters
     ----------
-    encode_estimator : callable
-        Called with an estimator and this writer; returns JSON.
-    is_estimator : callable
-        Whether `encode_estimator` takes a value.
+    encode_own : callable
+        Called with a value and this writer: returns an estimator or a record of fastlin as JSON,
+        None for anything else.
 
     Attributes
     ----------
@@ -88,10 +87,10 @@ class Writer:
         The arrays referred to, in the caller's memory.
     """
 
-    def __init__(self, encode_estimator: Callable, is_estimator: Callable[[Any], bool]):
+    def __init__(self, encode_own: Callable[[Any, Writer], Any]):
         self.arrays: list[np.ndarray] = []
         self._places: dict[int, int] = {}
-        self._encode_estimator, self._is_estimator = encode_estimator, is_estimator
+        self._encode_own = encode_own
         self._depth = 0
 
     def encode(self, value: Any, where: str) -> Any:
@@ -124,8 +123,9 @@ class Writer:
         if kind is dict:
             pairs = [self._items(pair, where) for pair in value.items()]
             return {"dict": pairs}
-        if self._is_estimator(value):
-            return {"estimator": self._encode_estimator(value, self)}
+        own = self._encode_own(value, self)
+        if own is not None:
+            return own
         if isinstance(value, (np.ndarray, np.generic)):
             return self._encode_numpy(value, where)
         if isinstance(value, (np.dtype, type)):
@@ -275,12 +275,12 @@ class Reader:
     ----------
     arrays : list of ndarray
         The arrays that followed the header.
-    decode_estimator : callable
-        Called with JSON and this reader; returns an estimator.
+    decode_own : dict of str to callable
+        For each kind of what `encode_own` gave: called with JSON and this reader.
     """
 
-    def __init__(self, arrays: list[np.ndarray], decode_estimator: Callable):
-        self._arrays, self._make_estimator = arrays, decode_estimator
+    def __init__(self, arrays: list[np.ndarray], decode_own: dict[str, Callable]):
+        self._arrays, self._decode_own = arrays, decode_own
 
     def decode(self, json: Any) -> Any:
         """Return the value that was encoded.
@@ -297,11 +297,12 @@ class Reader:
         if len(json) != 1:
             raise Malformed("a value has no kind, or several")
         ((kind, content),) = json.items()
-        decoder = getattr(self, f"_decode_{kind.replace('.', '_')}", None)
-        if decoder is None:
+        decoder = _DECODERS.get(kind)
+        own = self._decode_own.get(kind)
+        if decoder is None and own is None:
             raise Malformed(f"there is no kind of value {kind!r}")
         try:
-            return decoder(content)
+            return decoder(self, content) if own is None else own(content, self)
         except (
             ArithmeticError,
             AttributeError,
@@ -340,9 +341,6 @@ class Reader:
 
     def _decode_dict(self, pairs: list) -> dict:
         return {self.decode(key): self.decode(value) for key, value in _expect_list(pairs)}
-
-    def _decode_estimator(self, json: dict) -> Any:
-        return self._make_estimator(json, self)
 
     def _decode_array(self, place: int) -> np.ndarray:
         if type(place) is not int or place < 0:
@@ -405,6 +403,14 @@ class Reader:
         source = getattr(np.random, name)(seed)
         source.state = _checked_state(state)
         return np.random.Generator(source)
+
+
+# Kind in the file -> method: `_decode_numpy_str` reads "numpy.str".
+_DECODERS = {
+    name.removeprefix("_decode_").replace("numpy_", "numpy."): method
+    for name, method in vars(Reader).items()
+    if name.startswith("_decode_")
+}
 
 
 def _expect_list(json: Any) -> list:

@@ -52,8 +52,10 @@ _ALIGNMENT = 64
 _DIGEST_BYTES = 32
 _LARGEST_READ = 1 << 24
 
-# Classes that a file may name beside the public ones, and their modules.
+# Estimators that a file may name beside the public ones, and their modules.
 _PRIVATE_HOMES = {"ColumnEncoder": "_cli_encoder"}
+# Named tuples that estimators hold.
+_RECORD_HOMES = {"ColumnPlan": "_category_plan", "HashedNgram": "text"}
 # Requests to scikit-learn's metadata routing: objects of its own, made again by set_fit_request.
 _NOT_STORED = {"_metadata_request"}
 
@@ -103,10 +105,10 @@ def save(model: Any, path: str | os.PathLike | BinaryIO) -> None:
 
     if not isinstance(model, Estimator):
         raise TypeError(_not_ours(model))
-    writer = Writer(_encode_estimator, lambda value: isinstance(value, Estimator))
+    writer = Writer(_encode_own)
     header = {
         "fastlin": __version__,
-        "model": _encode_estimator(model, writer),
+        "model": writer.encode(model, "model")["estimator"],
         "arrays": [_array_entry(array) for array in writer.arrays],
     }
     text = json.dumps(header, separators=(",", ":"), allow_nan=False).encode("ascii")
@@ -203,6 +205,20 @@ def _write_array(array: np.ndarray, stream: BinaryIO, digest: Any) -> None:
         stream.write(part)
 
 
+def _encode_own(value: Any, writer: Writer) -> dict[str, Any] | None:
+    """Return an estimator or a record of fastlin as JSON; None for anything else."""
+    if isinstance(value, Estimator):
+        return {"estimator": _encode_estimator(value, writer)}
+    cls = type(value)
+    if cls.__module__ != f"{__package__}.{_RECORD_HOMES.get(cls.__name__)}":
+        return None
+    fields = {
+        name: writer.encode(field, f"field {name} of {cls.__name__}")
+        for name, field in value._asdict().items()
+    }
+    return {"record": [cls.__name__, fields]}
+
+
 def _encode_estimator(estimator: Estimator, writer: Writer) -> dict[str, Any]:
     """Return an estimator as JSON: class, parameters, and whatever else stands in it."""
     cls = type(estimator)
@@ -244,6 +260,13 @@ def _class_named(name: Any) -> type[Estimator]:
     if not (isinstance(found, type) and issubclass(found, Estimator)):
         raise Malformed(f"this version of fastlin has no estimator {name!r}")
     return found
+
+
+def _decode_record(content: Any, reader: Reader) -> Any:
+    """Return the record that `_encode_own` described."""
+    name, fields = content
+    module = importlib.import_module(f"{__package__}.{_RECORD_HOMES[name]}")
+    return getattr(module, name)(**{key: reader.decode(field) for key, field in fields.items()})
 
 
 def _decode_estimator(content: Any, reader: Reader) -> Estimator:
@@ -313,7 +336,8 @@ def _read_model(source: _Source) -> Estimator:
     if not source.is_at_end():
         raise Malformed("something stands behind its end")
     try:
-        return Reader(arrays, _decode_estimator).decode({"estimator": header["model"]})
+        decode_own = {"estimator": _decode_estimator, "record": _decode_record}
+        return Reader(arrays, decode_own).decode({"estimator": header["model"]})
     except Malformed as error:
         raise Malformed(f"{error} (it was written by fastlin {header['fastlin']})") from None
 

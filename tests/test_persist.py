@@ -430,6 +430,7 @@ HOSTILE_VALUES = [
     {"scalar": ["<f8", "00"]}, {"scalar": ["O", "00" * 8]}, {"scalar": ["|b1", "02"]},
     {"scalar": ["<U1", "ffffffff"]}, {"dtype": "O"}, {"dtype": "i4,f8"}, {"dtype": 3},
     {"dtype": "<M8[parsec]"}, {"type": "eval"}, {"type": "open"}, {"numpy.type": "V8"},
+    {"record": []}, {"record": ["Pipeline", {}]}, {"record": ["HashedNgram", {"ngram": "a"}]},
     {"seed_sequence": []}, {"seed_sequence": ["a", [], 4, 0]}, {"random_state": {"dict": []}},
     {"generator": [{"dict": [["bit_generator", "os"]]}, None]}, {"estimator": 3}, {"estimator": {}},
     {"estimator": {"class": "Pipeline"}}, {"csr": []},
@@ -463,7 +464,7 @@ def with_places(name, place):
 @pytest.mark.parametrize("place", [-1, 625, 2**40, True, None])
 @pytest.mark.parametrize("name", ["MT19937", "Philox"])
 def test_hostile_generators(name, place):
-    encode = persist_module.Writer(None, lambda value: False).encode
+    encode = persist_module.Writer(lambda value, writer: None).encode
     state = with_places(name, 0)
     for part in (state, state["state"]):
         for key, value in part.items():
