@@ -20,6 +20,7 @@ MODULES = {
     "order": [],
     "losses": [],
     "sgd": [],
+    "joint": [],
     "text": ["fl_text.c"],
     "parse": ["fl_svmlight.c"],
     "encode": [],
@@ -59,6 +60,7 @@ class BuildExt(build_ext):
     """`build_ext` that chooses its flags once the compiler is known."""
 
     def build_extensions(self):
+        self.parallel = self.parallel or os.cpu_count()
         kind = "msvc" if self.compiler.compiler_type == "msvc" else "unix"
         compile_args, link_args = compiler_flags(kind)
         for extension in self.extensions:

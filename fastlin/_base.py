@@ -27,7 +27,7 @@ import numpy as np
 
 from ._exceptions import not_fitted, warn
 from ._output import frames_on_request, set_transform_output
-from ._params import Constraint, check_params, is_nan, shown
+from ._params import Constraint, check_params, is_bool, is_nan, shown
 from ._routing import ROUTED_METHODS, define_request_setter, metadata_request
 from ._signature import REQUIRED, init_parameters
 from ._validation import check_feature_names_in, check_sample_weight, check_target
@@ -92,8 +92,7 @@ class Estimator:
         if unknown:
             raise TypeError(f"{cls.__name__}._tags has unknown tags: {sorted(unknown)}.")
         for method in ROUTED_METHODS:
-            if method in cls.__dict__:
-                define_request_setter(cls, method)
+            define_request_setter(cls, method)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the constructor parameters.
@@ -131,10 +130,12 @@ class Estimator:
         Raises
         ------
         ValueError
-            If a name is unknown; the message lists the known ones and nothing is changed.
+            If a name is unknown; the message lists the known ones, and no parameter of this
+            estimator is changed.
         """
         valid = init_parameters(type(self))
-        own, nested = {}, {}
+        own: dict[str, Any] = {}
+        nested: dict[str, dict[str, Any]] = {}
         for key, value in params.items():
             name, nests, inner = key.partition("__")
             if name not in valid:
@@ -146,14 +147,14 @@ class Estimator:
                 nested.setdefault(name, {})[inner] = value
             else:
                 own[name] = value
-        for name, inner in nested.items():
+        for name, held_params in nested.items():
             held = own.get(name, getattr(self, name))
             if not hasattr(held, "set_params"):
                 raise ValueError(
-                    f"Invalid parameter {f'{name}__{next(iter(inner))}'!r} for estimator "
+                    f"Invalid parameter {f'{name}__{next(iter(held_params))}'!r} for estimator "
                     f"{type(self).__name__}: {name} is {shown(held)}, which has no parameters."
                 )
-            held.set_params(**inner)
+            held.set_params(**held_params)
         for name, value in own.items():
             setattr(self, name, value)
         return self
@@ -175,8 +176,9 @@ class Estimator:
         changed = self._changed_params()
         rows = []
         for name in init_parameters(type(self)):
-            cells = html.escape(name), html.escape(shown(getattr(self, name)))
-            cells = [f"<b>{cell}</b>" if name in changed else cell for cell in cells]
+            cells = [html.escape(name), html.escape(shown(getattr(self, name)))]
+            if name in changed:
+                cells = [f"<b>{cell}</b>" for cell in cells]
             rows.append(f"<tr><td>{cells[0]}</td><td>{cells[1]}</td></tr>")
         state = "fitted" if self.__sklearn_is_fitted__() else "not fitted"
         return (
@@ -278,8 +280,10 @@ def _unchanged(value: Any, default: Any) -> bool:
     """Say whether a parameter has its default value."""
     if value is default:
         return True
-    if isinstance(value, bool) != isinstance(default, bool) or default is REQUIRED:
+    if is_bool(value) != is_bool(default) or default is REQUIRED:
         return False
+    if is_bool(value):
+        return bool(value == default)
     if isinstance(value, (numbers.Number, str)) and isinstance(default, (numbers.Number, str)):
         return bool(value == default) or (is_nan(value) and is_nan(default))
     return isinstance(value, tuple) and repr(value) == repr(default)
@@ -287,9 +291,20 @@ def _unchanged(value: Any, default: Any) -> bool:
 
 def accuracy(y: Any, predicted: np.ndarray, sample_weight: np.ndarray | None = None) -> float:
     """Return the weighted share of rows whose labels are all right."""
-    right = np.asarray(y) == predicted
-    right = right.reshape(len(right), -1).all(axis=1)
+    y = np.asarray(y)
+    if y.size and predicted.size and _is_text(y) != _is_text(predicted):
+        # numpy would compare them and find every row wrong.
+        raise TypeError(
+            f"y holds {y.dtype} labels, but the classes are of "
+            f"{'strings' if _is_text(predicted) else 'numbers'}; use labels of one kind."
+        )
+    right = (y == predicted).reshape(len(y), -1).all(axis=1)
     return float(np.average(right, weights=sample_weight))
+
+
+def _is_text(labels: np.ndarray) -> bool:
+    """Say whether labels are strings."""
+    return isinstance(labels.flat[0], (str, bytes))
 
 
 def r2(y: np.ndarray, predicted: np.ndarray, sample_weight: np.ndarray | None = None) -> float:
@@ -305,14 +320,17 @@ def r2(y: np.ndarray, predicted: np.ndarray, sample_weight: np.ndarray | None = 
     weight = np.ones(len(y)) if sample_weight is None else sample_weight
     total = weight @ (y - np.average(y, axis=0, weights=weight)) ** 2
     residual = weight @ (y - predicted) ** 2
-    constant = np.where(residual == 0, 1.0, 0.0)
-    ratio = residual / np.where(total > 0, total, 1.0)
-    return float(np.mean(np.where(total > 0, 1.0 - ratio, constant)))
+    # Rounding leaves a tiny total where y is constant, hence the comparison of the extremes.
+    counted = y[weight > 0]
+    varies = (counted.max(axis=0) > counted.min(axis=0)) & (total > 0)
+    ratio = residual / np.where(varies, total, 1.0)
+    return float(np.mean(np.where(varies, 1.0 - ratio, residual == 0)))
 
 
 class ClassifierMixin:
     """What classifiers share."""
 
+    predict: Any
     _estimator_type = "classifier"
     _tags: ClassVar[dict[str, Any]] = {"target_required": True}
 
@@ -341,6 +359,7 @@ class ClassifierMixin:
 class RegressorMixin:
     """What regressors share."""
 
+    predict: Any
     _estimator_type = "regressor"
     _tags: ClassVar[dict[str, Any]] = {"target_required": True}
 
@@ -370,6 +389,8 @@ class RegressorMixin:
 class TransformerMixin:
     """What transformers share."""
 
+    fit: Any
+    _check_fitted: Any
     _estimator_type = "transformer"
 
     def __init_subclass__(cls, **kwargs):

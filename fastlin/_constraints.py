@@ -184,7 +184,11 @@ class Real(Constraint):
 
 def is_nan(value: Any) -> bool:
     """Say whether an object is NaN or NaT: what differs from itself."""
-    differs = value != value  # noqa: PLR0124
+    try:
+        differs = value != value  # noqa: PLR0124
+    except ArithmeticError:
+        # A signalling NaN of the decimal module.
+        return True
     return isinstance(differs, (bool, np.bool_)) and bool(differs)
 
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from ._base import ClassifierMixin, RegressorMixin
 from ._core.rows import Rows
-from ._data import rows_of
+from ._data import as_rows, rows_of
 from ._probability import PROBABILITIES
-from ._sgd import score_rows
+from ._scores import score_rows
 
 __all__ = ["LinearClassifierMixin", "LinearRegressorMixin"]
 
@@ -22,18 +22,12 @@ def responses(estimator: Any, X: Any) -> np.ndarray:
     coef = np.atleast_2d(estimator.coef_)
     intercept = np.broadcast_to(np.asarray(estimator.intercept_, dtype=np.float64), (len(coef),))
     if rows.dtype != coef.dtype:
-        # weights are few beside the data: they take the type of the rows, but double stays double
         rows, coef = _common_type(rows, coef)
-    out = np.empty((rows.shape[0], len(coef)))
-    for k, w in enumerate(coef):
-        out[:, k] = score_rows(rows, np.ascontiguousarray(w), float(intercept[k]))
-    return out
+    return score_rows(rows, coef, intercept)
 
 
 def _common_type(rows: Rows, coef: np.ndarray) -> tuple[Rows, np.ndarray]:
-    """Rows and weights of one type: that of the weights for data that fit it, double otherwise."""
-    from ._data import as_rows
-
+    """Rows and weights of one type: double, if either is."""
     if coef.dtype == np.float32 and rows.dtype == np.float64:
         return rows, coef.astype(np.float64)
     return as_rows(rows, coef.dtype), coef

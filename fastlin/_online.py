@@ -1,15 +1,16 @@
 """What all learners that take one step per row have in common: `fit` and `partial_fit`.
 
 The flow of one `fit`: parameters are checked; X becomes `Rows`, y codes or numbers, class weights
-fold into sample weights; each output (one for two classes or a regression, one per class for
-one-vs-rest) becomes a `Task` with its own seed; the tasks run in threads; their weights become
-`coef_` and `intercept_`. `_epochs` has the loop, `_sgd` the step.
+fold into sample weights; each learner (one for two classes, a regression or a joint loss, one per
+class for one-vs-rest) becomes a `Task` with its own seed; the tasks run in threads; their weights
+become `coef_` and `intercept_`. `_epochs` has the loop, `_learner` the step.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,9 +20,12 @@ from ._core.rows import Rows
 from ._data import rows_of
 from ._epochs import EpochPlan, Report, row_order, train
 from ._exceptions import warn, warn_convergence
+from ._grow import grow_memories
+from ._learner import make_learner
+from ._params import Boolean, ClassWeight, Either, Integer, OneOf, RandomState, Real
 from ._random import spawn_seed
 from ._safety import loss_if_worse_than_constant
-from ._sgd import Learner, score_rows
+from ._scores import score_rows
 from ._split import split_rows
 from ._validation import (
     check_sample_weight,
@@ -33,14 +37,18 @@ from ._validation import (
     partial_fit_classes,
 )
 
-__all__ = ["OnlineClassifierMixin", "OnlineEstimator", "OnlineRegressorMixin"]
+__all__ = ["MULTI_CLASS", "OnlineClassifierMixin", "OnlineEstimator", "OnlineRegressorMixin"]
 
 _NO_WEIGHTS = np.empty(0)
+_ONE = np.empty(1)
+# Words for the joint form of a loss; the latter two are scikit-learn's.
+JOINT = ("joint", "multinomial", "crammer_singer")
+MULTI_CLASS = ("ovr", *JOINT)
 
 
 @dataclass
 class Task:
-    """One output to train, and what came of it."""
+    """One learner to train, and what came of it."""
 
     X: Rows
     y: np.ndarray
@@ -51,13 +59,16 @@ class Task:
     plan: EpochPlan
     seed: np.ndarray
     score: Any
-    start: tuple[np.ndarray, float] | None = None
+    n_outputs: int
+    start: tuple[np.ndarray, np.ndarray] | None = None
     learner: Any = None
     report: Report | None = None
     worse: tuple[float, float] | None = None
 
     def __call__(self) -> Task:
-        learner = self.learner = Learner(self.X.shape[1], self.X.dtype, self.rule)
+        learner = self.learner = make_learner(
+            self.X.shape[1], self.X.dtype, self.rule, self.n_outputs
+        )
         if self.start is not None:
             learner.start_from(*self.start)
         order = row_order(self.X, self.y, self.rows, self.plan.shuffle, self.seed)
@@ -71,8 +82,7 @@ class Task:
 
     def _validate(self) -> float:
         """Score of the current weights on the held-out rows."""
-        w, b = self.learner.weights()
-        p = score_rows(self.X, w, b, self.held_out)
+        p = score_rows(self.X, *self.learner.weights(), self.held_out)
         weight = self.weight[self.held_out] if len(self.weight) else None
         return self.score(self.y[self.held_out], p, weight)
 
@@ -80,6 +90,19 @@ class Task:
 class OnlineEstimator(Estimator):
     """Shared parameters' meaning; subclasses give `_rule()` and the constructor."""
 
+    _constraints: ClassVar = {
+        "fit_intercept": Boolean(),
+        "max_iter": Integer(1),
+        "tol": Either(Real(0), OneOf(None)),
+        "shuffle": Either(Boolean(), OneOf("replacement")),
+        "verbose": Either(Integer(0), Boolean()),
+        "random_state": RandomState(),
+        "early_stopping": Boolean(),
+        "validation_fraction": Real(0, 1, closed="neither"),
+        "n_iter_no_change": Integer(1),
+        "warm_start": Boolean(),
+        "average": Either(Boolean(), Integer(1)),
+    }
     _fitted_attribute = "coef_"
 
     def _rule(self) -> dict[str, Any]:
@@ -89,7 +112,7 @@ class OnlineEstimator(Estimator):
     def _check_together(self) -> None:
         """Rules between two parameters."""
 
-    def _plan(self) -> EpochPlan:
+    def _plan(self, callback: Any) -> EpochPlan:
         """How long to train, from the parameters."""
         return EpochPlan(
             max_iter=self.max_iter,
@@ -98,6 +121,7 @@ class OnlineEstimator(Estimator):
             shuffle=self.shuffle,
             adaptive=getattr(self, "learning_rate", None) == "adaptive",
             verbose=int(self.verbose),
+            callback=callback,
         )
 
     def _begin(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple:
@@ -109,44 +133,44 @@ class OnlineEstimator(Estimator):
                          n_samples=rows.shape[0])
         return rows, y, check_sample_weight(sample_weight, rows.shape[0])
 
-    def _start(self, n_outputs: int, d: int, coef_init: Any, intercept_init: Any) -> list:
-        """Initial (w, b) per output, or None for zeros."""
+    def _start(self, groups: list[int], d: int, coef_init: Any, intercept_init: Any) -> list:
+        """Initial (W, b) per learner, or None for zeros; `groups` are their numbers of outputs."""
         if self.warm_start and hasattr(self, "coef_"):
-            if coef_init is None:
-                coef_init = self._last_weights()[0]
-            if intercept_init is None:
-                intercept_init = self._last_weights()[1]
+            last = self._weights(averaged=False)
+            coef_init = last[0] if coef_init is None else coef_init
+            intercept_init = last[1] if intercept_init is None else intercept_init
         if coef_init is None and intercept_init is None:
-            return [None] * n_outputs
-        coef = _shaped("coef_init", coef_init, (n_outputs, d))
-        intercept = _shaped("intercept_init", intercept_init, (n_outputs,))
-        return list(zip(coef, intercept, strict=True))
+            return [None] * len(groups)
+        coef = _shaped("coef_init", coef_init, (sum(groups), d))
+        intercept = _shaped("intercept_init", intercept_init, (sum(groups),))
+        ends = np.cumsum(groups)[:-1]
+        return list(zip(np.split(coef, ends), np.split(intercept, ends), strict=True))
 
-    def _last_weights(self) -> tuple[np.ndarray, np.ndarray]:
-        """The weights after the last step, averaged or not: where a warm start goes on."""
-        pairs = [self._learner(memory).weights(averaged=False) for memory in self._memories]
-        return np.array([w for w, _ in pairs]), np.array([b for _, b in pairs])
+    def _weights(self, averaged: bool = True) -> tuple[np.ndarray, np.ndarray]:
+        """(coef, intercept) of all outputs: the averaged ones or, for a warm start, the last."""
+        rule = self._rule()
+        pairs = [
+            make_learner(0, None, rule, memory=memory, n_outputs=memory.get("b", _ONE).shape[-1])
+            .weights(averaged)
+            for memory in self._memories
+        ]
+        return np.concatenate([w for w, _ in pairs]), np.concatenate([b for _, b in pairs])
 
-    def _learner(self, memory: dict[str, Any] | None, d: int = 0, dtype: Any = None) -> Learner:
-        """A learner that goes on from `memory`, or a fresh one."""
-        return Learner(d, dtype, self._rule(), memory)
-
-    def _train(self, rows: Rows, targets: list, weight: np.ndarray | None, start: list,
-               stratify: np.ndarray | None, score: Any) -> list[Task]:
-        """Run one task per target and return them."""
-        rule, plan = self._rule(), self._plan()
+    def _train(self, rows: Rows, targets: list, groups: list[int], weight: np.ndarray | None,
+               start: list, stratify: np.ndarray | None, score: Any, callback: Any) -> None:
+        """Run one task per target and keep what they have learnt."""
+        rule, plan = self._rule(), self._plan(callback)
         weight, active = _relative(weight, rows.shape[0])
         seeds = spawn_seed(self.random_state, len(targets) + 1)
         held_out = np.empty(0, dtype=np.int64)
         if getattr(self, "early_stopping", False):
             active, held_out = split_rows(active, self.validation_fraction, stratify, seeds.pop())
         tasks = [
-            Task(rows, y, weight, active, held_out, rule, plan, seed, score, first)
-            for y, seed, first in zip(targets, seeds, start, strict=False)
+            Task(rows, y, weight, active, held_out, rule, plan, seed, score, n_outputs, first)
+            for y, n_outputs, seed, first in zip(targets, groups, seeds, start, strict=False)
         ]
         _parallel.run(tasks, getattr(self, "n_jobs", None))
         self._finish(tasks)
-        return tasks
 
     def _finish(self, tasks: list[Task]) -> None:
         """Publish what the tasks have learnt and warn of what went wrong."""
@@ -167,27 +191,31 @@ class OnlineEstimator(Estimator):
                 f"objective still changed by more than tol={self.tol:g}; raise max_iter or tol."
             )
 
-    def _continue(self, rows: Rows, targets: list, weight: np.ndarray | None) -> None:
+    def _continue(self, rows: Rows, targets: list, groups: list[int],
+                  weight: np.ndarray | None) -> None:
         """One pass over the rows in the caller's order, going on from where training stood."""
         memories = getattr(self, "_memories", None) or [None] * len(targets)
         order = np.arange(rows.shape[0]) if weight is None else np.flatnonzero(weight)
         weights = _NO_WEIGHTS if weight is None else weight
-        learners = [self._learner(memory, rows.shape[1], rows.dtype) for memory in memories]
-        for learner, y in zip(learners, targets, strict=True):
-            learner.visit(rows, y, weights, order)
+        rule, d = self._rule(), rows.shape[1]
+        learners = [
+            make_learner(d, rows.dtype, rule, n_outputs, memory)
+            for n_outputs, memory in zip(groups, memories, strict=True)
+        ]
+        visits = [
+            partial(learner.visit, rows, y, weights, order)
+            for learner, y in zip(learners, targets, strict=True)
+        ]
+        _parallel.run(visits, getattr(self, "n_jobs", None))
+        for learner in learners:
             if not learner.is_finite():
                 raise ValueError(
                     "Floating-point overflow in partial_fit: the steps are too long for these "
                     "data. Scale the columns of X, or lower eta0."
                 )
         self._memories = [learner.memory for learner in learners]
-        self.t_ = 1.0 + learners[0].state["t"]
+        self.t_ = 1.0 + max(learner.state["t"] for learner in learners)
         self.n_iter_ = 1
-
-    def _publish(self) -> tuple[np.ndarray, np.ndarray]:
-        """(coef, intercept) of all outputs."""
-        pairs = [self._learner(memory).weights() for memory in self._memories]
-        return np.array([w for w, _ in pairs]), np.array([b for _, b in pairs])
 
 
 def _shaped(name: str, value: Any, shape: tuple) -> np.ndarray:
@@ -213,7 +241,7 @@ class OnlineRegressorMixin:
     """`fit` and `partial_fit` of regressors."""
 
     def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None,
-            sample_weight: Any = None) -> Any:
+            sample_weight: Any = None, callback: Any = None) -> Any:
         """Fit the model.
 
         Parameters
@@ -228,6 +256,8 @@ class OnlineRegressorMixin:
             Intercept to start from.
         sample_weight : array-like of shape (n_samples,), optional
             Weights that count as repetitions; 0 removes a row.
+        callback : callable, optional
+            Called after each epoch with its entry of `trace_`; what it raises ends training.
 
         Returns
         -------
@@ -244,8 +274,8 @@ class OnlineRegressorMixin:
             If `max_iter` ended training, or the best constant would predict better.
         """
         rows, y, weight = self._begin(X, y, sample_weight, reset=True)
-        start = self._start(1, rows.shape[1], coef_init, intercept_init)
-        self._train(rows, [y], weight, start, None, r2)
+        start = self._start([1], rows.shape[1], coef_init, intercept_init)
+        self._train(rows, [y], [1], weight, start, None, _r2_of_column, callback)
         self._set_weights()
         return self
 
@@ -272,21 +302,27 @@ class OnlineRegressorMixin:
         """
         first = not hasattr(self, "coef_")
         rows, y, weight = self._begin(X, y, sample_weight, reset=first)
-        self._continue(rows, [y], weight)
+        self._continue(rows, [y], [1], weight)
         self._set_weights()
         return self
 
     def _set_weights(self) -> None:
         """Set the public attributes."""
-        coef, self.intercept_ = self._publish()
+        coef, self.intercept_ = self._weights()
         self.coef_ = coef[0]
 
 
 class OnlineClassifierMixin:
     """`fit` and `partial_fit` of classifiers."""
 
+    _constraints: ClassVar = {
+        "n_jobs": Either(Integer(), OneOf(None)),
+        "multi_class": OneOf(*MULTI_CLASS),
+        "class_weight": ClassWeight(),
+    }
+
     def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None,
-            sample_weight: Any = None) -> Any:
+            sample_weight: Any = None, callback: Any = None) -> Any:
         """Fit the model.
 
         Parameters
@@ -301,6 +337,9 @@ class OnlineClassifierMixin:
             Intercepts to start from.
         sample_weight : array-like of shape (n_samples,), optional
             Weights that count as repetitions; 0 removes a row. Class weights multiply them.
+        callback : callable, optional
+            Called after each epoch of each learner with its entry of `trace_`; what it raises ends
+            training.
 
         Returns
         -------
@@ -327,14 +366,15 @@ class OnlineClassifierMixin:
             )
         weight = effective_weight(self.class_weight, classes, codes, sample_weight)
         absent = _absent_classes(classes, codes, weight)
-        targets = _margin_targets(classes, codes)
-        start = self._start(len(targets), rows.shape[1], coef_init, intercept_init)
-        self._train(rows, targets, weight, start, codes, _sign_accuracy)
+        targets, groups = self._targets(classes, codes)
+        start = self._start(groups, rows.shape[1], coef_init, intercept_init)
+        self._train(rows, targets, groups, weight, start, codes, _share_right, callback)
         self.classes_ = classes
         self._set_weights(absent)
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None,
+                    grow: bool = False) -> Any:
         """Take one step per row, in the given order.
 
         Parameters
@@ -347,6 +387,9 @@ class OnlineClassifierMixin:
             All labels that will ever come; needed in the first call.
         sample_weight : array-like of shape (n_samples,), optional
             Weights relative to 1, since those of rows to come are not known.
+        grow : bool, default=False
+            Whether labels that were not announced become new classes, whose weights begin at zero;
+            otherwise they are an error.
 
         Returns
         -------
@@ -365,19 +408,43 @@ class OnlineClassifierMixin:
             )
         first = not hasattr(self, "coef_")
         rows, y, sample_weight = self._begin(X, y, sample_weight, reset=first)
-        known = partial_fit_classes(self, classes)
+        known = self._grow(y, classes) if grow else partial_fit_classes(self, classes)
         if len(known) < 2:
             raise ValueError(f"classes must hold at least two classes, got {listed(known)}.")
         codes = encode_known_labels(y, known)
         weight = effective_weight(self.class_weight, known, codes, sample_weight)
-        self._continue(rows, _margin_targets(known, codes), weight)
+        self._continue(rows, *self._targets(known, codes), weight)
         self.classes_ = known
         self._set_weights(())
         return self
 
+    def _grow(self, y: np.ndarray, classes: Any) -> np.ndarray:
+        """The classes known so far, announced now, and found in y; memories follow them."""
+        old = getattr(self, "classes_", None)
+        found = [encode_labels(y)[0]]
+        if classes is not None:
+            found.append(encode_labels(check_target(classes, self))[0])
+        known = encode_labels(np.concatenate([*found, *([] if old is None else [old])]))[0]
+        if old is not None and len(known) > len(old):
+            joint, signed = self._is_joint(len(known)), getattr(self, "optimizer", "") == "adam"
+            self._memories = grow_memories(self._memories, old, known, joint, signed)
+        return known
+
+    def _is_joint(self, n_classes: int) -> bool:
+        """Whether all classes are trained together, by the loss's joint form."""
+        return n_classes > 2 and self.multi_class in JOINT
+
+    def _targets(self, classes: np.ndarray, codes: np.ndarray) -> tuple[list, list[int]]:
+        """Targets of the learners, and how many outputs each has: class numbers for a joint loss,
+        else +-1 for two classes or for each class against the rest."""
+        if self._is_joint(len(classes)):
+            return [codes.astype(np.float64)], [len(classes)]
+        positive = [1] if len(classes) == 2 else range(len(classes))
+        return [np.where(codes == k, 1.0, -1.0) for k in positive], [1] * len(positive)
+
     def _set_weights(self, absent: Any) -> None:
         """Set the public attributes; classes that no row stood for can't be predicted."""
-        self.coef_, self.intercept_ = self._publish()
+        self.coef_, self.intercept_ = self._weights()
         for k in absent:
             self.coef_[k], self.intercept_[k] = 0.0, -np.inf
 
@@ -400,12 +467,12 @@ def _absent_classes(classes: np.ndarray, codes: np.ndarray, weight: np.ndarray |
     return absent
 
 
-def _margin_targets(classes: np.ndarray, codes: np.ndarray) -> list[np.ndarray]:
-    """+-1 per row: one target for two classes, else one per class against the rest."""
-    positive = [1] if len(classes) == 2 else range(len(classes))
-    return [np.where(codes == k, 1.0, -1.0) for k in positive]
+def _share_right(y: np.ndarray, p: np.ndarray, weight: np.ndarray | None) -> float:
+    """Share of rows whose response is right: in sign, or as the largest of several."""
+    right = (p[:, 0] > 0) == (y > 0) if p.shape[1] == 1 else p.argmax(axis=1) == y
+    return float(np.average(right, weights=weight))
 
 
-def _sign_accuracy(y: np.ndarray, p: np.ndarray, weight: np.ndarray | None) -> float:
-    """Share of rows on the right side."""
-    return float(np.average((p > 0) == (y > 0), weights=weight))
+def _r2_of_column(y: np.ndarray, p: np.ndarray, weight: np.ndarray | None) -> float:
+    """R^2 of the one output."""
+    return r2(y, p[:, 0], weight)

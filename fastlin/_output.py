@@ -51,7 +51,6 @@ def frames_on_request(transform: Callable) -> Callable:
         container = output_container(self)
         return result if container == "default" else _to_frame(self, result, X, container)
 
-    wrapped._returns_frames = True
     return wrapped
 
 
@@ -62,7 +61,8 @@ def _to_frame(estimator: Any, result: Any, X: Any, container: str) -> Any:
     library = _frame_library(container)
     if isinstance(result, library.DataFrame):
         return result
-    if not isinstance(result, np.ndarray):
+    dense = isinstance(result, np.ndarray)
+    if not dense:
         raise ValueError(
             f"{name} returns sparse data, which {container} frames cannot hold; call "
             "set_output(transform='default') or ask the transformer for dense output."

@@ -46,6 +46,7 @@ __all__ = [
     "Real",
     "check_params",
     "constraints_of",
+    "is_bool",
     "is_nan",
     "shown",
     "unconstrained",

@@ -52,7 +52,9 @@ def _change_request(estimator: Any, method: str, names: list[str], requests: dic
         )
     unknown = sorted(set(requests) - set(names))
     if unknown:
-        raise TypeError(f"{setter} takes {', '.join(names)}; got {', '.join(unknown)}.")
+        raise TypeError(
+            f"{setter} takes {', '.join(names) or 'nothing'}; got {', '.join(unknown)}."
+        )
     routing = metadata_request(estimator)
     for name, alias in requests.items():
         if alias != UNCHANGED:
@@ -61,9 +63,9 @@ def _change_request(estimator: Any, method: str, names: list[str], requests: dic
 
 
 def define_request_setter(cls: type, method: str) -> None:
-    """Define ``set_{method}_request`` on a class if its method takes metadata."""
+    """Define ``set_{method}_request`` on a class if its method, or that of a base, takes any."""
     names, setter_name = metadata_names(cls, method), f"set_{method}_request"
-    if not names:
+    if not names and not hasattr(cls, setter_name):
         return
 
     def setter(self, **requests):

@@ -12,7 +12,8 @@ import numpy as np
 
 from ._core import losses as _losses
 from ._core.rows import Rows
-from ._sgd import LOSSES, Learner, mean_loss, score_rows
+from ._scores import mean_loss, score_rows
+from ._sgd import LOSSES
 
 __all__ = ["best_constant_loss", "loss_if_worse_than_constant"]
 
@@ -24,13 +25,19 @@ _CLEARLY_BETTER = 0.9
 _BISECTIONS = 30
 
 
-def best_constant_loss(rule: dict[str, Any], y: np.ndarray, weight: np.ndarray) -> float:
+def best_constant_loss(
+    rule: dict[str, Any], y: np.ndarray, weight: np.ndarray, n_outputs: int = 1
+) -> float:
     """Mean loss of the best model p = b, or of p = 0 where no intercept is fitted.
 
     b is the mean for the squared error, a quantile for the quantile loss, and otherwise the point
-    where the mean slope changes its sign, found by bisection.
+    where the mean slope changes its sign, found by bisection. Of a joint loss the probabilities at
+    b are the shares of the classes, and the hinge either names the most frequent class or none.
     """
     name = _NAMES[rule["loss"]]
+    if n_outputs > 1:
+        b = _best_joint_constant(rule, y, weight, n_outputs)
+        return mean_loss(rule, np.tile(b, (len(y), 1)), y, weight)
     if not rule["fit_intercept"]:
         constant = 0.0
     elif LOSSES[name].is_margin:
@@ -44,7 +51,23 @@ def best_constant_loss(rule: dict[str, Any], y: np.ndarray, weight: np.ndarray) 
         constant = _weighted_quantile(y, weight, rule["loss_parameter"])
     else:
         constant = _best_constant(rule, y, weight, y.min(), y.max())
-    return mean_loss(rule, np.full(len(y), float(constant)), y, weight)
+    return mean_loss(rule, np.full((len(y), 1), float(constant)), y, weight)
+
+
+def _best_joint_constant(
+    rule: dict[str, Any], y: np.ndarray, weight: np.ndarray, n_outputs: int
+) -> np.ndarray:
+    """One b per class."""
+    if not rule["fit_intercept"]:
+        return np.zeros(n_outputs)
+    shares = np.bincount(y.astype(np.intp), weight if len(weight) else None, n_outputs)
+    shares = shares / shares.sum()
+    name = _NAMES[rule["loss"]]
+    if name == "log_loss":
+        return np.log(np.maximum(shares, np.finfo(float).tiny))
+    if name == "sparsemax":
+        return shares
+    return np.where(shares == shares.max(), float(shares.max() > 0.5), 0.0)
 
 
 def _best_constant(
@@ -71,7 +94,7 @@ def _weighted_quantile(y: np.ndarray, weight: np.ndarray, share: float) -> float
 
 
 def loss_if_worse_than_constant(
-    learner: Learner,
+    learner: Any,
     X: Rows,
     y: np.ndarray,
     weight: np.ndarray,
@@ -88,10 +111,9 @@ def loss_if_worse_than_constant(
     if _NAMES[rule["loss"]] == "perceptron":
         return None
     y, weight = y[rows], weight[rows] if len(weight) else weight
-    constant = best_constant_loss(rule, y, weight)
+    constant = best_constant_loss(rule, y, weight, learner.n_outputs)
     if not in_order and last_epoch_loss <= _CLEARLY_BETTER * constant:
         return None
-    w, b = learner.weights()
-    loss = mean_loss(rule, score_rows(X, w, b, rows), y, weight)
+    loss = mean_loss(rule, score_rows(X, *learner.weights(), rows), y, weight)
     # Equal within rounding counts as equal: on targets that nothing predicts, the constant is best.
     return (loss, constant) if loss > constant * (1 + 1e-6) + 1e-12 else None

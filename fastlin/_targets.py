@@ -79,8 +79,7 @@ def check_target(
         )
     if n_samples is not None and len(array) != n_samples:
         raise ValueError(
-            f"X and y must have as many rows as each other: X has {n_samples} and y has "
-            f"{len(array)}."
+            f"X and y must have the same number of rows: X has {n_samples} and y has {len(array)}."
         )
     if array.dtype.kind == "c":
         raise ValueError("Complex data not supported: y holds complex numbers.")
@@ -274,6 +273,9 @@ def encode_known_labels(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
         If a label is not among the classes; the message lists both.
     """
     present, codes = encode_labels(y)
+    if present.dtype.kind in "mM" and classes.dtype.kind in "mM":
+        # Dates become ints or objects in a list, by their unit.
+        present = present.astype(classes.dtype)
     rank = {label: code for code, label in enumerate(classes.tolist())}
     unknown = [label for label in present.tolist() if label not in rank]
     if unknown:

@@ -92,15 +92,16 @@ def check_feature_names(estimator: Any, X: Any, reset: bool) -> None:
             del estimator.feature_names_in_
         return
     kind = type(estimator).__name__
-    if names is None and fitted is not None:
+    if names is not None and fitted is not None:
+        if not np.array_equal(names, fitted):
+            raise ValueError(_names_differ(names, fitted))
+    elif names is not None:
+        warn("UserWarning", f"X has feature names, but {kind} was fitted without feature names")
+    elif fitted is not None:
         warn(
             "UserWarning",
             f"X does not have valid feature names, but {kind} was fitted with feature names",
         )
-    elif names is not None and fitted is None:
-        warn("UserWarning", f"X has feature names, but {kind} was fitted without feature names")
-    elif names is not None and not np.array_equal(names, fitted):
-        raise ValueError(_names_differ(names, fitted))
 
 
 def _names_differ(names: np.ndarray, fitted: np.ndarray) -> str:
@@ -274,6 +275,7 @@ def class_weight_vector(
     if class_weight is None:
         return weight
     if isinstance(class_weight, str):
+        assert codes is not None
         mass = np.bincount(codes, weights=sample_weight, minlength=len(classes))
         present = mass > 0
         weight[present] = mass.sum() / (present.sum() * mass[present])

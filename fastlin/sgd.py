@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-
+from ._docs import attributes, parameters, quoted
 from ._linear import LinearClassifierMixin, LinearRegressorMixin
 from ._online import OnlineClassifierMixin, OnlineEstimator, OnlineRegressorMixin
-from ._params import Boolean, ClassWeight, Either, Integer, OneOf, RandomState, Real
-from ._sgd import LOSSES, MARGIN_LOSSES, TARGET_LOSSES, make_rule
+from ._params import Either, Integer, OneOf, Real
+from ._sgd import JOINT_LOSSES, LOSSES, MARGIN_LOSSES, OPTIMIZERS, TARGET_LOSSES, make_rule
 
 __all__ = ["SGDClassifier", "SGDRegressor"]
 
@@ -17,7 +16,9 @@ _PROBABILITY_KINDS = {
     "log_loss": "sigmoid",
     "sigmoid_mse": "sigmoid",
     "modified_huber": "clipped",
+    "sparsemax": "clipped",
 }
+_JOINT_PROBABILITY_KINDS = {"log_loss": "softmax", "sparsemax": "sparsemax"}
 
 
 class _SGD(OnlineEstimator):
@@ -27,23 +28,13 @@ class _SGD(OnlineEstimator):
         "penalty": OneOf("l2", "l1", "elasticnet", None),
         "alpha": Real(0),
         "l1_ratio": Either(Real(0, 1), OneOf(None)),
-        "fit_intercept": Boolean(),
-        "max_iter": Integer(1),
-        "tol": Either(Real(0), OneOf(None)),
-        "shuffle": Either(Boolean(), OneOf("replacement")),
-        "verbose": Either(Integer(0), Boolean()),
         "epsilon": Real(0),
         "quantile": Real(0, 1, closed="neither"),
-        "random_state": RandomState(),
         "learning_rate": OneOf("constant", "optimal", "invscaling", "adaptive", "pa1", "pa2"),
         "eta0": Real(0, closed="neither"),
         "power_t": Real(),
-        "early_stopping": Boolean(),
-        "validation_fraction": Real(0, 1, closed="neither"),
-        "n_iter_no_change": Integer(1),
-        "warm_start": Boolean(),
-        "average": Either(Boolean(), Integer(1)),
         "batch_size": Integer(1),
+        "optimizer": OneOf(*OPTIMIZERS),
     }
     # the loss whose steps pa1 and pa2 take
     _passive_aggressive_loss = ""
@@ -56,10 +47,12 @@ class _SGD(OnlineEstimator):
                     f"learning_rate {self.learning_rate!r} needs loss {wanted!r}, got "
                     f"{self.loss!r}."
                 )
-            if self.penalty is not None and self.alpha > 0 or self.batch_size != 1:
+            plain = self.batch_size == 1 and self.optimizer == "sgd"
+            if self.penalty is not None and self.alpha > 0 or not plain:
                 raise ValueError(
                     f"learning_rate {self.learning_rate!r} takes passive-aggressive steps, which "
-                    "have no penalty and no batches: set penalty=None and batch_size=1."
+                    "have no penalty, no batches and no other optimizer: set penalty=None, "
+                    "batch_size=1 and optimizer='sgd'."
                 )
 
     def _rule(self) -> dict[str, Any]:
@@ -70,42 +63,28 @@ class _SGD(OnlineEstimator):
             penalty=self.penalty,
             alpha=self.alpha,
             l1_ratio=self.l1_ratio,
-            learning_rate=self.learning_rate,
+            learning_rate=self._schedule(),
             eta0=self.eta0,
             power_t=self.power_t,
             fit_intercept=self.fit_intercept,
             average=self.average,
             batch_size=self.batch_size,
+            optimizer=self.optimizer,
         )
 
+    def _schedule(self) -> str:
+        """The schedule; "optimal" is one of plain SGD, and its place is taken by "constant"."""
+        adaptive = self.optimizer != "sgd" and self.learning_rate == "optimal"
+        return "constant" if adaptive else self.learning_rate
 
-_PARAMETERS = """
-    penalty : {"l2", "l1", "elasticnet"} or None, default="l2"
-        The penalty ``alpha * (l1_ratio |w|_1 + (1 - l1_ratio)/2 |w|^2)``; "l2" and "l1" fix
-        `l1_ratio` to 0 and 1. The intercept is never penalised.
-    alpha : float, default=1e-4
-        Strength of the penalty, >= 0. Also the scale of the schedule "optimal".
-    l1_ratio : float or None, default=0.15
-        Share of L1 in the elastic net, in [0, 1]; not used by the other penalties.
-    fit_intercept : bool, default=True
-        Whether to fit b; it learns alike for dense and sparse rows.
-    max_iter : int, default=1000
-        Most passes over the rows in `fit`.
-    tol : float or None, default=1e-3
-        Training ends when the objective (the loss of each row before its step, plus the penalty),
-        or the validation score, has not improved by `tol` for `n_iter_no_change` epochs. None
-        runs `max_iter` epochs.
-    shuffle : bool or "replacement", default=True
-        Whether `fit` visits the rows in a new random order each epoch; "replacement" draws them
-        with replacement. Data larger than a cache are shuffled in blocks of 64 rows and inside
-        the blocks, unless the targets of neighbouring rows resemble each other.
-    verbose : int, default=0
-        Above 0 each epoch is reported on standard error."""
 
-_MORE_PARAMETERS = """
-    random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed of the orders and splits. The same seed gives the same bits for any `n_jobs`.
-    learning_rate : {"constant", "optimal", "invscaling", "adaptive", "pa1", "pa2"}, \
+_COMMON = (
+    "alpha", "l1_ratio", "fit_intercept", "max_iter", "tol", "shuffle", "verbose", "epsilon",
+    "quantile",
+)  # fmt: skip
+_STOPPING = ("early_stopping", "validation_fraction", "n_iter_no_change")
+
+_STEPS = """learning_rate : {"constant", "optimal", "invscaling", "adaptive", "pa1", "pa2"}, \
 default="%s"
         Length of step t: ``eta0``; ``1 / (alpha (t0 + t - 1))`` with Bottou's ``t0``; ``eta0 /
         t^power_t``; ``eta0``, divided by 5 when training would otherwise end; or the
@@ -115,24 +94,18 @@ default="%s"
     eta0 : float, default=0.01
         First step, > 0.
     power_t : float, default=%s
-        Exponent of "invscaling".
-    early_stopping : bool, default=False
-        Whether to hold out `validation_fraction` of the rows%s and to end training by their
-        score.
-    validation_fraction : float, default=0.1
-        Share of the rows held out, in (0, 1).
-    n_iter_no_change : int, default=5
-        Epochs without improvement before training ends.%s
-    warm_start : bool, default=False
-        Whether `fit` starts from the weights of the previous one.
-    average : bool or int, default=False
-        Whether `coef_` is the mean of the weights after each step; a number is the first step
-        that counts.
-    batch_size : int, default=1
-        Rows per step; their gradients are averaged."""
+        Exponent of "invscaling"."""
 
-_REFERENCES = """
-    References
+_CLASSIFIER_PARAMETERS = parameters(
+    *_STOPPING, "multi_class", "class_weight", "warm_start", "average", "batch_size", "optimizer",
+    multi_class=(
+        "ovr",
+        """,
+        which "log_loss" (softmax), "sparsemax", "hinge" (Crammer-Singer) and "perceptron" have""",
+    ),
+)  # fmt: skip
+
+_REFERENCES = """References
     ----------
     .. [1] L. Bottou, "Large-scale machine learning with stochastic gradient descent", COMPSTAT
        2010.
@@ -144,44 +117,23 @@ class SGDClassifier(OnlineClassifierMixin, LinearClassifierMixin, _SGD):
     __doc__ = f"""Linear classifier trained by stochastic gradient descent.
 
     Minimises ``(1/S) sum_i s_i loss(w.x_i + b, y_i) + penalty(w)`` with sample weights s_i and their
-    sum S. More than two classes are trained one against the rest.
+    sum S.
 
     Parameters
     ----------
     loss : str, default="hinge"
-        {", ".join(f'"{name}"' for name in MARGIN_LOSSES)} for the margin of a row; also the losses
-        of `SGDRegressor` with y = +-1. "log_loss", "sigmoid_mse" and "modified_huber" have
-        probabilities.{_PARAMETERS}
-    epsilon : float, default=0.1
-        Threshold of "huber", "epsilon_insensitive" and "squared_epsilon_insensitive".
-    quantile : float, default=0.5
-        Quantile of the loss "quantile", in (0, 1).
-    n_jobs : int or None, default=None
-        Threads over the classes; -1 is all cores.{_MORE_PARAMETERS % (
-            "optimal", "0.5", " (stratified by class)", '''
-    class_weight : dict, "balanced" or None, default=None
-        Weights by label, multiplied into the sample weights; "balanced" is n / (n_classes n_k).''')}
+        {quoted(MARGIN_LOSSES)}
+        for the margin of a row; also the losses of `SGDRegressor` with y = +-1. "log_loss", "sigmoid_mse", "modified_huber" and
+        "sparsemax" have probabilities.
+    {parameters("penalty", *_COMMON, "n_jobs", "random_state", penalty="l2", random_state=None)}
+    {_STEPS % ("optimal", "0.5")}
+    {_CLASSIFIER_PARAMETERS}
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Weights; one row for two classes.
-    intercept_ : ndarray of shape (1,) or (n_classes,), dtype float64
-        Intercepts.
-    classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
-    n_iter_ : int
-        Epochs run, the most of any class.
-    t_ : float
-        1 + the number of steps taken.
-    trace_ : list of dict
-        Per epoch: loss, objective, seconds, and the validation score if there is one; of the class
-        that trained longest.
-    n_features_in_ : int
-        Columns seen by `fit`.
-    feature_names_in_ : ndarray of str
-        Their names, where X was a data frame.
-{_REFERENCES}
+    {attributes()}
+
+    {_REFERENCES}
 
     Examples
     --------
@@ -194,19 +146,16 @@ class SGDClassifier(OnlineClassifierMixin, LinearClassifierMixin, _SGD):
     array([1])
     """
 
-    _constraints: ClassVar = {
-        "loss": OneOf(*LOSSES),
-        "n_jobs": Either(Integer(), OneOf(None)),
-        "class_weight": ClassWeight(),
-    }
+    _constraints: ClassVar = {"loss": OneOf(*LOSSES)}
     _passive_aggressive_loss = "hinge"
 
     def __init__(self, loss="hinge", *, penalty="l2", alpha=0.0001, l1_ratio=0.15,
                  fit_intercept=True, max_iter=1000, tol=1e-3, shuffle=True, verbose=0,
                  epsilon=0.1, quantile=0.5, n_jobs=None, random_state=None,
                  learning_rate="optimal", eta0=0.01, power_t=0.5, early_stopping=False,
-                 validation_fraction=0.1, n_iter_no_change=5, class_weight=None,
-                 warm_start=False, average=False, batch_size=1):
+                 validation_fraction=0.1, n_iter_no_change=5, multi_class="ovr",
+                 class_weight=None, warm_start=False, average=False, batch_size=1,
+                 optimizer="sgd"):
         self.loss = loss
         self.penalty = penalty
         self.alpha = alpha
@@ -226,13 +175,26 @@ class SGDClassifier(OnlineClassifierMixin, LinearClassifierMixin, _SGD):
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
+        self.multi_class = multi_class
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.average = average
         self.batch_size = batch_size
+        self.optimizer = optimizer
+
+    def _is_joint(self, n_classes: int) -> bool:
+        joint = super()._is_joint(n_classes)
+        if joint and self.loss not in JOINT_LOSSES:
+            raise ValueError(
+                f"multi_class {self.multi_class!r} needs a loss with a joint form "
+                f"({', '.join(map(repr, JOINT_LOSSES))}), got {self.loss!r}; use 'ovr'."
+            )
+        return joint
 
     def _probability_kind(self) -> str | None:
-        return _PROBABILITY_KINDS.get(self.loss)
+        # before fit the number of classes is not known; the set of losses is the same for two
+        joint = len(getattr(self, "classes_", ())) > 2 and self.multi_class != "ovr"
+        return (_JOINT_PROBABILITY_KINDS if joint else _PROBABILITY_KINDS).get(self.loss)
 
 
 class SGDRegressor(OnlineRegressorMixin, LinearRegressorMixin, _SGD):
@@ -244,38 +206,28 @@ class SGDRegressor(OnlineRegressorMixin, LinearRegressorMixin, _SGD):
     Parameters
     ----------
     loss : str, default="squared_error"
-        {", ".join(f'"{name}"' for name in TARGET_LOSSES)}. The squared error is halved; see the
-        table of losses in the README.{_PARAMETERS}
-    epsilon : float, default=0.1
-        Threshold of "huber", "epsilon_insensitive" and "squared_epsilon_insensitive".
-    quantile : float, default=0.5
-        Quantile of the loss "quantile", in (0, 1).{_MORE_PARAMETERS % (
-            "invscaling", "0.25", "", "")}
+        {quoted(TARGET_LOSSES)}. The squared error is halved; see the
+        table of losses in the README.
+    {parameters("penalty", *_COMMON, "random_state", penalty="l2", random_state=None)}
+    {_STEPS % ("invscaling", "0.25")}
+    {parameters(*_STOPPING, "warm_start", "average", "batch_size", "optimizer")}
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
-        Weights.
+        Weights, of the dtype of the rows.
     intercept_ : ndarray of shape (1,), dtype float64
         Intercept.
-    n_iter_ : int
-        Epochs run.
-    t_ : float
-        1 + the number of steps taken.
-    trace_ : list of dict
-        Per epoch: loss, objective, seconds, and the validation score if there is one.
-    n_features_in_ : int
-        Columns seen by `fit`.
-    feature_names_in_ : ndarray of str
-        Their names, where X was a data frame.
-{_REFERENCES}
+    {attributes("coef_", "intercept_", "classes_")}
+
+    {_REFERENCES}
 
     Examples
     --------
     >>> import numpy as np
     >>> from fastlin import SGDRegressor
     >>> x = np.linspace(-1, 1, 50)[:, None]
-    >>> reg = SGDRegressor(penalty=None, random_state=0).fit(x, 3 * x.ravel() + 1)
+    >>> reg = SGDRegressor(penalty=None, eta0=0.1, random_state=0).fit(x, 3 * x.ravel() + 1)
     >>> bool(abs(reg.predict([[0.5]])[0] - 2.5) < 0.1)
     True
     """
@@ -287,7 +239,8 @@ class SGDRegressor(OnlineRegressorMixin, LinearRegressorMixin, _SGD):
                  fit_intercept=True, max_iter=1000, tol=1e-3, shuffle=True, verbose=0,
                  epsilon=0.1, quantile=0.5, random_state=None, learning_rate="invscaling",
                  eta0=0.01, power_t=0.25, early_stopping=False, validation_fraction=0.1,
-                 n_iter_no_change=5, warm_start=False, average=False, batch_size=1):
+                 n_iter_no_change=5, warm_start=False, average=False, batch_size=1,
+                 optimizer="sgd"):
         self.loss = loss
         self.penalty = penalty
         self.alpha = alpha
@@ -309,3 +262,4 @@ class SGDRegressor(OnlineRegressorMixin, LinearRegressorMixin, _SGD):
         self.warm_start = warm_start
         self.average = average
         self.batch_size = batch_size
+        self.optimizer = optimizer

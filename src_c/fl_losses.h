@@ -34,6 +34,7 @@ enum fl_loss_kind { FL_MARGIN, FL_TARGET };
     X(MODIFIED_HUBER, "modified_huber", FL_MARGIN, "", 0.0)                            \
     X(EXPONENTIAL, "exponential", FL_MARGIN, "", 0.0)                                  \
     X(SIGMOID_MSE, "sigmoid_mse", FL_MARGIN, "", 0.0)                                  \
+    X(SPARSEMAX, "sparsemax", FL_MARGIN, "", 0.0)                                      \
     X(SQUARED_ERROR, "squared_error", FL_TARGET, "", 0.0)                              \
     X(HUBER, "huber", FL_TARGET, "epsilon", 0.1)                                       \
     X(EPSILON_INSENSITIVE, "epsilon_insensitive", FL_TARGET, "epsilon", 0.1)           \
@@ -92,6 +93,11 @@ FL_INLINE double fl_loss(int loss, double p, double y, double a, double *FL_REST
         sigma = fl_sigmoid(-m); /* |t - sigma(p)| with t = (y + 1) / 2 */
         *slope = -2.0 * y * sigma * sigma * fl_sigmoid(m);
         return sigma * sigma;
+    case FL_LOSS_SPARSEMAX:
+        /* of two classes, m being the difference of their responses */
+        d = fl_max(0.0, 1.0 - m);
+        *slope = m <= -1.0 ? -y : -0.5 * y * d;
+        return m <= -1.0 ? -m : 0.25 * d * d;
     case FL_LOSS_SQUARED_ERROR:
         *slope = -e;
         return 0.5 * e * e;

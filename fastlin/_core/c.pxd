@@ -195,3 +195,104 @@ cdef inline void sgd_pay(const fl_sgd_state *state, fl_row row, real *v, double 
         fl_sgd_pay_f32(state, row, v, u, paid)
     else:
         fl_sgd_pay_f64(state, row, v, u, paid)
+
+
+cdef extern from "fl_joint.h" nogil:
+    enum:
+        FL_SGD
+        FL_ADAM
+    struct fl_adaptive:
+        double t
+    bint fl_loss_is_joint(int loss) noexcept
+    double fl_joint_loss(int loss, const double *z, int64_t K, int64_t y, double a, double *g,
+                         int64_t *active, int64_t *n_active) noexcept
+    fl_adaptive fl_adaptive_step(const fl_sgd_rule *rule, int optimizer, double decay,
+                                 double decay1, double epsilon, double t) noexcept
+    double fl_adaptive_change(const fl_adaptive *a, double g, double *A, double *B,
+                              double *h) noexcept
+    void fl_joint_scores_f32(fl_row row, int64_t K, const float *V, double scale, const double *b,
+                             float *sum, double *z) noexcept
+    void fl_joint_scores_f64(fl_row row, int64_t K, const double *V, double scale,
+                             const double *b, double *sum, double *z) noexcept
+    void fl_joint_add_f32(const fl_sgd_state *state, fl_row row, int64_t K, const float *c,
+                          const int64_t *active, int64_t n_active, float *V, double *u) noexcept
+    void fl_joint_add_f64(const fl_sgd_state *state, fl_row row, int64_t K, const double *c,
+                          const int64_t *active, int64_t n_active, double *V, double *u) noexcept
+    void fl_joint_pay_f32(const fl_sgd_state *state, fl_row row, int64_t K, float *V, double *u,
+                          float *paid) noexcept
+    void fl_joint_pay_f64(const fl_sgd_state *state, fl_row row, int64_t K, double *V, double *u,
+                          double *paid) noexcept
+    void fl_joint_collect_f32(fl_row row, int64_t K, const double *g, double share,
+                              const int64_t *active, int64_t n_active, double *G) noexcept
+    void fl_joint_collect_f64(fl_row row, int64_t K, const double *g, double share,
+                              const int64_t *active, int64_t n_active, double *G) noexcept
+    void fl_adaptive_row_f32(const fl_adaptive *a, double sum_scale, fl_row row, int64_t K,
+                             const double *g, const int64_t *active, int64_t n_active, float *V,
+                             float *A, float *B, double *last, double *u) noexcept
+    void fl_adaptive_row_f64(const fl_adaptive *a, double sum_scale, fl_row row, int64_t K,
+                             const double *g, const int64_t *active, int64_t n_active, double *V,
+                             double *A, double *B, double *last, double *u) noexcept
+    void fl_adaptive_collected_f32(const fl_adaptive *a, double sum_scale, fl_row row, int64_t K,
+                                   double *G, float *V, float *A, float *B, double *last,
+                                   double *u) noexcept
+    void fl_adaptive_collected_f64(const fl_adaptive *a, double sum_scale, fl_row row, int64_t K,
+                                   double *G, double *V, double *A, double *B, double *last,
+                                   double *u) noexcept
+    void fl_adaptive_publish_f32(const fl_adaptive *a, int64_t size, const float *V,
+                                 const float *A, const float *B, const double *last,
+                                 float *w) noexcept
+    void fl_adaptive_publish_f64(const fl_adaptive *a, int64_t size, const double *V,
+                                 const double *A, const double *B, const double *last,
+                                 double *w) noexcept
+
+
+cdef inline void joint_scores(fl_row row, int64_t K, const real *V, double scale, const double *b,
+                              real *sum, double *z) noexcept nogil:
+    if real is float:
+        fl_joint_scores_f32(row, K, V, scale, b, sum, z)
+    else:
+        fl_joint_scores_f64(row, K, V, scale, b, sum, z)
+
+
+cdef inline void joint_add(const fl_sgd_state *state, fl_row row, int64_t K, const real *c,
+                           const int64_t *active, int64_t n_active, real *V,
+                           double *u) noexcept nogil:
+    if real is float:
+        fl_joint_add_f32(state, row, K, c, active, n_active, V, u)
+    else:
+        fl_joint_add_f64(state, row, K, c, active, n_active, V, u)
+
+
+cdef inline void joint_pay(const fl_sgd_state *state, fl_row row, int64_t K, real *V, double *u,
+                           real *paid) noexcept nogil:
+    if real is float:
+        fl_joint_pay_f32(state, row, K, V, u, paid)
+    else:
+        fl_joint_pay_f64(state, row, K, V, u, paid)
+
+
+cdef inline void joint_collect(fl_row row, int64_t K, const double *g, double share,
+                               const int64_t *active, int64_t n_active, double *G,
+                               const real *V) noexcept nogil:
+    if real is float:
+        fl_joint_collect_f32(row, K, g, share, active, n_active, G)
+    else:
+        fl_joint_collect_f64(row, K, g, share, active, n_active, G)
+
+
+cdef inline void adaptive_row(const fl_adaptive *a, double sum_scale, fl_row row, int64_t K,
+                              const double *g, const int64_t *active, int64_t n_active, real *V,
+                              real *A, real *B, double *last, double *u) noexcept nogil:
+    if real is float:
+        fl_adaptive_row_f32(a, sum_scale, row, K, g, active, n_active, V, A, B, last, u)
+    else:
+        fl_adaptive_row_f64(a, sum_scale, row, K, g, active, n_active, V, A, B, last, u)
+
+
+cdef inline void adaptive_collected(const fl_adaptive *a, double sum_scale, fl_row row, int64_t K,
+                                    double *G, real *V, real *A, real *B, double *last,
+                                    double *u) noexcept nogil:
+    if real is float:
+        fl_adaptive_collected_f32(a, sum_scale, row, K, G, V, A, B, last, u)
+    else:
+        fl_adaptive_collected_f64(a, sum_scale, row, K, G, V, A, B, last, u)

@@ -3,28 +3,12 @@ the step and the symbols."""
 
 from libc.stdint cimport int64_t
 
-from .c cimport (FL_GRADIENT, dot, fl_loss, fl_loss_has_reach, fl_loss_reach, fl_pa_coefficient, fl_prefetch_start, fl_row, fl_rows,
-                 fl_sgd_eta, fl_sgd_publish_f32, fl_sgd_publish_f64, fl_sgd_publish_mean_f32,
-                 fl_sgd_publish_mean_f64, fl_sgd_rule, fl_sgd_safe_eta, fl_sgd_state, prefetch_row,
-                 prefetch_weights, real, row_at, sgd_add, sgd_decay, sgd_pay, square_norm)
+from .c cimport (dot, fl_loss, fl_loss_has_reach, fl_loss_reach, fl_pa_coefficient, fl_row,
+                 fl_rows, fl_sgd_eta, fl_sgd_publish_f32, fl_sgd_publish_f64,
+                 fl_sgd_publish_mean_f32, fl_sgd_publish_mean_f64, fl_sgd_rule,
+                 fl_sgd_safe_eta, fl_sgd_state, real, row_at, sgd_add, sgd_decay, sgd_pay,
+                 square_norm)
 from .rows cimport Rows
-
-# How many rows ahead the bounds and the entries of a row are fetched: the order of rows is not that
-# of memory, so the processor cannot foresee them.
-cdef enum:
-    BOUNDS_AHEAD = 32
-    ENTRIES_AHEAD = 12
-
-
-cdef inline void look_ahead(const fl_rows *X, const int64_t[::1] order, Py_ssize_t k,
-                            Py_ssize_t stop, const real *v, bint weights) noexcept nogil:
-    if k + BOUNDS_AHEAD < stop:
-        fl_prefetch_start(X, order[k + BOUNDS_AHEAD])
-    if k + ENTRIES_AHEAD < stop:
-        prefetch_row(X, order[k + ENTRIES_AHEAD], v)
-    if weights and k + 1 < stop:
-        prefetch_weights(X, order[k + 1], v)
-
 
 cdef inline double step_length(const fl_sgd_rule *rule, const fl_rows *X, int64_t i, double p,
                                double y, double g, double eta, const real *v) noexcept nogil:
@@ -34,13 +18,6 @@ cdef inline double step_length(const fl_sgd_rule *rule, const fl_rows *X, int64_
         return eta
     q = square_norm(row_at(X, i, v), v) + rule.fit_intercept
     return fl_sgd_safe_eta(eta, g, q, fl_loss_reach(rule.loss, p, y, rule.loss_parameter))
-
-
-cdef inline void end_step(const fl_sgd_rule *rule, fl_sgd_state *state) noexcept nogil:
-    if rule.average_from > 0 and state.t >= rule.average_from:
-        state.sum_scale += state.scale
-        state.sum_intercept += state.intercept
-        state.n_averaged += 1
 
 
 def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int64_t[::1] order,

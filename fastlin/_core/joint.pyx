@@ -1,0 +1,215 @@
+"""The loop of training over rows for K outputs at once and for adaptive steps. `fl_joint.h` states
+the steps and the symbols; with K = 1 the loss is one of a margin or a target, else a joint one."""
+
+import numpy as np
+
+from libc.stdint cimport int64_t
+
+from .c cimport (FL_SGD, adaptive_collected, adaptive_row, fl_adaptive, fl_adaptive_change,
+                 fl_adaptive_publish_f32, fl_adaptive_publish_f64, fl_adaptive_step,
+                 fl_joint_loss, fl_loss, fl_pa_coefficient, fl_row, fl_sgd_eta, fl_sgd_rule,
+                 fl_sgd_state, joint_add, joint_collect, joint_pay, joint_scores, real, row_at,
+                 sgd_decay, square_norm)
+from .rows cimport Rows
+from .sgd cimport end_step, look_ahead
+
+# Rows of `b`, the intercepts: their values, the sum for averaging, their two moments.
+cdef enum:
+    VALUE
+    SUM
+    MOMENT_A
+    MOMENT_B
+
+
+cdef inline double loss_of(const fl_sgd_rule *rule, const double *z, int64_t K, double y,
+                           double *g, int64_t *active, int64_t *n_active) noexcept nogil:
+    cdef double value
+    if K > 1:
+        return fl_joint_loss(rule.loss, z, K, <int64_t>y, rule.loss_parameter, g, active, n_active)
+    value = fl_loss(rule.loss, z[0], y, rule.loss_parameter, g)
+    active[0] = 0
+    n_active[0] = g[0] != 0
+    return value
+
+
+def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int64_t[::1] order,
+        fl_sgd_rule rule, int optimizer, double decay, double decay1, double epsilon,
+        fl_sgd_state state, double[:, ::1] b, real[::1] V, double[::1] u, real[::1] paid,
+        real[:, ::1] moments, double[::1] last, double[::1] collected):
+    """Visit the rows in `order`, one step per `rule.batch_size` of them; returns the new state.
+
+    y holds class numbers where K > 1. Empty arrays stand for what is not in use: weights of rows,
+    averaging, L1 penalty, moments, visits (no penalty), gradients of batches larger than one.
+    """
+    cdef Py_ssize_t k = 0, r, m, stop = order.shape[0]
+    cdef int64_t i, c, a, K = b.shape[1], size = V.shape[0], batch = rule.batch_size
+    cdef double s, eta, h
+    cdef bint weighted = sample_weight.shape[0] > 0
+    cdef bint fetch_weights = rule.prefetch_weights != 0 and K == 1
+    cdef real *weights = &V[0]
+    cdef double *sums = &u[0] if u.shape[0] else NULL
+    cdef real *payments = &paid[0] if paid.shape[0] else NULL
+    cdef real *A = &moments[0, 0] if moments.shape[0] > 0 else NULL
+    cdef real *B = &moments[1, 0] if moments.shape[0] > 1 else NULL
+    cdef double *visits = &last[0] if last.shape[0] else NULL
+    cdef double *G = &collected[0] if collected.shape[0] else NULL
+    cdef double[:, ::1] gradients = np.zeros((batch, K))
+    cdef int64_t[:, ::1] active = np.zeros((batch, K), dtype=np.int64)
+    cdef int64_t[::1] n_active = np.zeros(batch, dtype=np.int64)
+    cdef double[::1] z = np.empty(K), intercept_gradient = np.empty(K)
+    cdef real[::1] scratch = np.empty(K, dtype=np.asarray(V).dtype)
+    cdef fl_adaptive step
+    cdef fl_row row
+    with nogil:
+        while k < stop:
+            m = min(batch, stop - k)
+            state.t += 1
+            for r in range(m):
+                i = order[k + r]
+                look_ahead(&X.c, order, k + r, stop, weights, fetch_weights)
+                joint_scores(row_at(&X.c, i, weights), K, weights, state.scale, &b[VALUE, 0],
+                             &scratch[0], &z[0])
+                s = sample_weight[i] if weighted else 1.0
+                state.sum_loss += s * loss_of(&rule, &z[0], K, y[i], &gradients[r, 0],
+                                              &active[r, 0], &n_active[r])
+                state.sum_weight += s
+                for a in range(n_active[r]):
+                    gradients[r, active[r, a]] *= s
+            for c in range(K):
+                intercept_gradient[c] = 0
+            for r in range(m):
+                for a in range(n_active[r]):
+                    c = active[r, a]
+                    intercept_gradient[c] += gradients[r, c] / m
+            if optimizer == FL_SGD:
+                eta = fl_sgd_eta(&rule, state.t)
+                sgd_decay(&rule, &state, eta, size, weights, sums)
+                state.l1_total += eta * rule.l1
+                for r in range(m):
+                    for a in range(n_active[r]):
+                        c = active[r, a]
+                        scratch[c] = <real>(-eta / (m * state.scale) * gradients[r, c])
+                    if n_active[r]:
+                        joint_add(&state, row_at(&X.c, order[k + r], weights), K, &scratch[0],
+                                  &active[r, 0], n_active[r], weights, sums)
+                if payments != NULL:
+                    for r in range(m):
+                        joint_pay(&state, row_at(&X.c, order[k + r], weights), K, weights, sums,
+                                  payments)
+                if rule.fit_intercept:
+                    for c in range(K):
+                        b[VALUE, c] -= eta * intercept_gradient[c]
+            else:
+                step = fl_adaptive_step(&rule, optimizer, decay, decay1, epsilon, state.t)
+                if m == 1 and G == NULL:
+                    adaptive_row(&step, state.sum_scale, row_at(&X.c, order[k], weights), K,
+                                 &gradients[0, 0], &active[0, 0], n_active[0], weights, A, B,
+                                 visits, sums)
+                else:
+                    for r in range(m):
+                        joint_collect(row_at(&X.c, order[k + r], weights), K, &gradients[r, 0],
+                                      1.0 / m, &active[r, 0], n_active[r], G, weights)
+                    for r in range(m):
+                        adaptive_collected(&step, state.sum_scale,
+                                           row_at(&X.c, order[k + r], weights), K, G, weights, A,
+                                           B, visits, sums)
+                if rule.fit_intercept:
+                    for c in range(K):
+                        if intercept_gradient[c] != 0:
+                            b[VALUE, c] += fl_adaptive_change(&step, intercept_gradient[c],
+                                                              &b[MOMENT_A, c], &b[MOMENT_B, c],
+                                                              &h)
+            if rule.average_from > 0 and state.t >= rule.average_from:
+                for c in range(K):
+                    b[SUM, c] += b[VALUE, c]
+            end_step(&rule, &state)
+            k += m
+    return state
+
+
+def run_passive_aggressive(Rows X, const double[::1] y, const double[::1] sample_weight,
+                           const int64_t[::1] order, fl_sgd_rule rule, fl_sgd_state state,
+                           double[:, ::1] b, real[::1] V, double[::1] u):
+    """Passive-aggressive steps of K > 1 outputs: the true class against its strongest rival, both
+    of which move, so |x|^2 counts twice; returns the new state."""
+    cdef Py_ssize_t k, stop = order.shape[0]
+    cdef int64_t i, c, a, n_active, K = b.shape[1]
+    cdef double s, q, loss, tau
+    cdef bint weighted = sample_weight.shape[0] > 0
+    cdef real *weights = &V[0]
+    cdef double *sums = &u[0] if u.shape[0] else NULL
+    cdef double[::1] z = np.empty(K), g = np.zeros(K)
+    cdef int64_t[::1] active = np.zeros(K, dtype=np.int64)
+    cdef real[::1] scratch = np.empty(K, dtype=np.asarray(V).dtype)
+    cdef fl_row row
+    with nogil:
+        for k in range(stop):
+            i = order[k]
+            look_ahead(&X.c, order, k, stop, weights, 0)
+            row = row_at(&X.c, i, weights)
+            joint_scores(row, K, weights, 1.0, &b[VALUE, 0], &scratch[0], &z[0])
+            s = sample_weight[i] if weighted else 1.0
+            loss = fl_joint_loss(rule.loss, &z[0], K, <int64_t>y[i], rule.loss_parameter, &g[0],
+                                 &active[0], &n_active)
+            state.t += 1
+            state.sum_loss += s * loss
+            state.sum_weight += s
+            if loss > 0:
+                q = square_norm(row, weights)
+                if q > 0:
+                    tau = fl_pa_coefficient(&rule, loss, -1.0, 2.0 * (q + rule.fit_intercept), s)
+                    for a in range(n_active):
+                        c = active[a]
+                        scratch[c] = <real>(-tau * g[c])
+                        if rule.fit_intercept:
+                            b[VALUE, c] -= tau * g[c]
+                    joint_add(&state, row, K, &scratch[0], &active[0], n_active, weights, sums)
+            if rule.average_from > 0 and state.t >= rule.average_from:
+                for c in range(K):
+                    b[SUM, c] += b[VALUE, c]
+            end_step(&rule, &state)
+    return state
+
+
+def publish_adaptive(fl_sgd_rule rule, int optimizer, double decay, double decay1, double epsilon,
+                     double t, const real[::1] V, const real[:, ::1] moments,
+                     const double[::1] last, real[::1] w):
+    """w: the weights with each penalty up to date at step t."""
+    cdef int64_t size = V.shape[0]
+    cdef fl_adaptive step
+    cdef const real *B = &moments[1, 0] if moments.shape[0] > 1 else NULL
+    cdef const double *visits = &last[0] if last.shape[0] else NULL
+    with nogil:
+        step = fl_adaptive_step(&rule, optimizer, decay, decay1, epsilon, max(t, 1.0))
+        step.t = t
+        if real is float:
+            fl_adaptive_publish_f32(&step, size, &V[0], &moments[0, 0], B, visits, &w[0])
+        else:
+            fl_adaptive_publish_f64(&step, size, &V[0], &moments[0, 0], B, visits, &w[0])
+
+
+def joint_loss(int loss, double parameter, const double[:, ::1] z, const double[::1] y,
+               double[::1] value, double[:, ::1] gradient):
+    """Joint loss and its gradient for each row of z."""
+    cdef Py_ssize_t i, c, K = z.shape[1]
+    cdef int64_t n_active
+    cdef int64_t[::1] active = np.zeros(K, dtype=np.int64)
+    with nogil:
+        for i in range(z.shape[0]):
+            for c in range(K):
+                gradient[i, c] = 0
+            value[i] = fl_joint_loss(loss, &z[i, 0], K, <int64_t>y[i], parameter, &gradient[i, 0],
+                                     &active[0], &n_active)
+
+
+def scores(Rows X, const real[::1] V, const double[::1] b, const int64_t[::1] rows,
+           double[:, ::1] out, Py_ssize_t start, Py_ssize_t stop):
+    """out[k] = W x_i + b for start <= k < stop, i = rows[k]; empty `rows`: i = k."""
+    cdef Py_ssize_t k
+    cdef int64_t K = b.shape[0]
+    cdef const int64_t *chosen = &rows[0] if rows.shape[0] else NULL
+    cdef real[::1] scratch = np.empty(K, dtype=np.asarray(V).dtype)
+    with nogil:
+        for k in range(start, stop):
+            joint_scores(row_at(&X.c, chosen[k] if chosen != NULL else k, &V[0]), K, &V[0], 1.0,
+                         &b[0], &scratch[0], &out[k, 0])

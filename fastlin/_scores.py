@@ -1,0 +1,60 @@
+"""Responses W x + b and mean losses over rows, in pieces that let Ctrl-C through."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._core import joint as _joint
+from ._core import losses as _losses
+from ._core import rows as _rows
+from ._core.rows import Rows
+
+__all__ = ["mean_loss", "rows_per_call", "score_rows"]
+
+# Stored entries per call of a kernel: about 50 ms.
+_ENTRIES_PER_CALL = 8_000_000
+_ALL = np.empty(0, dtype=np.int64)
+
+
+def rows_per_call(X: Rows, n_outputs: int = 1, batch: int = 1) -> int:
+    """Rows whose entries take about 50 ms, a multiple of the batch."""
+    entries = max(1.0, X.nnz / X.shape[0]) * n_outputs
+    rows = max(1, int(_ENTRIES_PER_CALL / entries))
+    return max(1, rows // batch) * batch
+
+
+def score_rows(X: Rows, W: np.ndarray, b: np.ndarray, rows: np.ndarray = _ALL) -> np.ndarray:
+    """W x + b of shape (n, n_outputs), in double, of each row or of the given ones.
+
+    W must have the dtype of X. Several outputs go over the rows together, unless turning W round
+    would cost more than the rows.
+    """
+    n, K = len(rows) or X.shape[0], len(W)
+    if K == 1 or X.nnz * n < W.shape[1] * X.shape[0]:
+        out = np.empty((K, n))
+        piece = rows_per_call(X)
+        for k in range(K):
+            w = np.ascontiguousarray(W[k])
+            for start in range(0, n, piece):
+                _rows.scores(X, w, float(b[k]), rows, out[k], start, min(start + piece, n))
+        return out.T
+    together = np.ascontiguousarray(W.T).ravel()
+    out, piece = np.empty((n, K)), rows_per_call(X, K)
+    intercept = np.ascontiguousarray(b, dtype=np.float64)
+    for start in range(0, n, piece):
+        _joint.scores(X, together, intercept, rows, out, start, min(start + piece, n))
+    return out
+
+
+def mean_loss(rule: dict[str, Any], p: np.ndarray, y: np.ndarray, weight: np.ndarray) -> float:
+    """Weighted mean of the rule's loss at responses p of shape (n, n_outputs)."""
+    if p.shape[1] == 1:
+        p = np.ascontiguousarray(p[:, 0])
+        total = _losses.total(rule["loss"], rule["loss_parameter"], p, y, weight)
+    else:
+        p, value = np.ascontiguousarray(p), np.empty(len(y))
+        _joint.joint_loss(rule["loss"], rule["loss_parameter"], p, y, value, np.empty_like(p))
+        total = value @ weight if len(weight) else value.sum()
+    return float(total / (weight.sum() if len(weight) else len(y)))

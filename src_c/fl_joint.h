@@ -1,0 +1,97 @@
+/* Training of K outputs at once, and steps that adapt to each coordinate.
+ *
+ * Weights lie as V[j K + k], so that one entry of a row finds the weights of all outputs side by
+ * side. The step is that of fl_sgd.h with the gradient g_k x_j, or one of the adaptive ones:
+ *
+ *   AdaGrad   (Duchi, Hazan & Singer 2011, JMLR 12)      A += g^2;           h = eta / (sqrt A + e)
+ *   RMSProp   (Tieleman & Hinton 2012)                    A = r A + (1-r) g^2; h as above
+ *   AdaDelta  (Zeiler 2012, arXiv:1212.5701)              A likewise; h = eta sqrt(B + e) / sqrt(A + e);
+ *                                                         B = r B + (1-r) (h g)^2
+ *   Adam      (Kingma & Ba 2015, ICLR)                    M = b1 M + (1-b1) g; A with b2;
+ *                                                         h = eta c / (sqrt A + e), step h M
+ * with c = sqrt(1 - b2^t) / (1 - b1^t). A coordinate whose gradient is 0 is not visited: its moments
+ * stay as they are. That is the variant for sparse gradients, and makes the model independent of
+ * whether zeros are stored.
+ *
+ * The penalty of an adaptive step is proximal (Duchi et al. 2011, section 5): a coordinate that was
+ * last visited k steps ago takes
+ *     w <- shrink(w - h g, k h l1) / (1 + k h l2),    shrink(w, a) = sign(w) max(0, |w| - a)
+ */
+#ifndef FL_JOINT_H
+#define FL_JOINT_H
+
+#include "fl_joint_losses.h"
+#include "fl_sgd.h"
+
+enum fl_optimizer { FL_SGD, FL_ADAGRAD, FL_ADADELTA, FL_RMSPROP, FL_ADAM };
+
+/* Constants of the adaptive step, and the length of the present one. */
+struct fl_adaptive {
+    int optimizer;
+    double decay;  /* r, or b2 */
+    double decay1; /* b1 */
+    double epsilon;
+    double l1, l2;
+    double eta; /* of this step, with Adam's correction c */
+    double t;
+};
+
+FL_INLINE struct fl_adaptive fl_adaptive_step(const struct fl_sgd_rule *rule, int optimizer,
+                                              double decay, double decay1, double epsilon,
+                                              double t) {
+    struct fl_adaptive a = {optimizer, decay, decay1, epsilon, rule->l1, rule->l2, 0, t};
+    a.eta = fl_sgd_eta(rule, t);
+    if (optimizer == FL_ADAM) {
+        /* decay^t = exp(t log decay), log decay = log1p(decay - 1) */
+        double correction2 = 1.0 - fl_exp(t * fl_log1p(decay - 1.0));
+        double correction1 = 1.0 - fl_exp(t * fl_log1p(decay1 - 1.0));
+        a.eta *= sqrt(correction2) / correction1;
+    }
+    return a;
+}
+
+/* Moments of one coordinate after gradient g; returns the change -h g (-h M) of its weight and h. */
+FL_INLINE double fl_adaptive_change(const struct fl_adaptive *a, double g, double *FL_RESTRICT A,
+                                    double *FL_RESTRICT B, double *FL_RESTRICT h) {
+    double change;
+    switch (a->optimizer) {
+    case FL_ADAGRAD:
+        *A += g * g;
+        *h = a->eta / (sqrt(*A) + a->epsilon);
+        return -*h * g;
+    case FL_RMSPROP:
+        *A = a->decay * *A + (1.0 - a->decay) * g * g;
+        *h = a->eta / (sqrt(*A) + a->epsilon);
+        return -*h * g;
+    case FL_ADADELTA:
+        *A = a->decay * *A + (1.0 - a->decay) * g * g;
+        *h = a->eta * sqrt((*B + a->epsilon) / (*A + a->epsilon));
+        change = -*h * g;
+        *B = a->decay * *B + (1.0 - a->decay) * change * change;
+        return change;
+    default:
+        *B = a->decay1 * *B + (1.0 - a->decay1) * g;
+        *A = a->decay * *A + (1.0 - a->decay) * g * g;
+        *h = a->eta / (sqrt(*A) + a->epsilon);
+        return -*h * *B;
+    }
+}
+
+FL_INLINE double fl_adaptive_prox(const struct fl_adaptive *a, double w, double h, double steps) {
+    double size = fl_max(0.0, fl_abs(w) - steps * h * a->l1) / (1.0 + steps * h * a->l2);
+    return w < 0 ? -size : size;
+}
+
+#define FL_REAL float
+#define FL_TYPED(name) name##_f32
+#include "fl_joint.inc.h"
+#undef FL_REAL
+#undef FL_TYPED
+
+#define FL_REAL double
+#define FL_TYPED(name) name##_f64
+#include "fl_joint.inc.h"
+#undef FL_REAL
+#undef FL_TYPED
+
+#endif

@@ -1,0 +1,94 @@
+/* Losses of K responses z = W x + b at once, for a true class y: the joint forms of the losses in
+ * fl_losses.h.
+ *
+ *   log_loss    softmax:          log sum_k exp z_k - z_y
+ *   sparsemax   (Martins & Astudillo 2016, "From softmax to sparsemax", ICML):
+ *               -z_y + (1/2) sum_{k in S} (z_k^2 - tau^2) + 1/2, gradient p - e_y, where
+ *               p_k = max(0, z_k - tau) is the projection of z on the simplex and S its support
+ *   hinge       (Crammer & Singer 2001, JMLR 2): max(0, 1 + max_{k != y} z_k - z_y)
+ *   perceptron  the same with the margin a in place of 1; at a = 0 a tie goes to the lowest index
+ */
+#ifndef FL_JOINT_LOSSES_H
+#define FL_JOINT_LOSSES_H
+
+#include "fl_losses.h"
+
+FL_INLINE int fl_loss_is_joint(int loss) {
+    return loss == FL_LOSS_LOG || loss == FL_LOSS_SPARSEMAX || loss == FL_LOSS_HINGE ||
+           loss == FL_LOSS_PERCEPTRON;
+}
+
+/* The class other than y with the largest response; the lowest index wins. */
+FL_INLINE int64_t fl_rival(const double *z, int64_t K, int64_t y) {
+    int64_t best = y == 0 ? 1 : 0;
+    for (int64_t k = best + 1; k < K; k++) {
+        if (k != y && z[k] > z[best]) best = k;
+    }
+    return best;
+}
+
+/* tau of the projection on the simplex, by dropping classes below the threshold of those that are
+ * left until none is (Michelot 1986, JOTA 50): exact, at most K passes. */
+FL_INLINE double fl_simplex_threshold(const double *z, int64_t K) {
+    double tau = -fl_from_bits(0x7ff0000000000000u), sum, top = z[0];
+    int64_t size = 0, before;
+    for (int64_t k = 1; k < K; k++) top = fl_max(top, z[k]);
+    do {
+        before = size;
+        sum = 0;
+        size = 0;
+        for (int64_t k = 0; k < K; k++) {
+            if (z[k] > tau) {
+                sum += z[k] - top; /* small numbers: no cancellation against the 1 */
+                size++;
+            }
+        }
+        tau = top + (sum - 1.0) / (double)size;
+    } while (size != before);
+    return tau;
+}
+
+/* Returns the loss; fills the gradient g, the classes where it is not 0 and their number. */
+FL_INLINE double fl_joint_loss(int loss, const double *FL_RESTRICT z, int64_t K, int64_t y, double a,
+                               double *FL_RESTRICT g, int64_t *FL_RESTRICT active,
+                               int64_t *FL_RESTRICT n_active) {
+    double value, sum = 0, top, tau, p;
+    int64_t rival, n = 0;
+    switch (loss) {
+    case FL_LOSS_LOG:
+        top = z[0];
+        for (int64_t k = 1; k < K; k++) top = fl_max(top, z[k]);
+        for (int64_t k = 0; k < K; k++) sum += g[k] = fl_exp(z[k] - top);
+        for (int64_t k = 0; k < K; k++) {
+            g[k] /= sum;
+            active[k] = k;
+        }
+        g[y] -= 1.0;
+        *n_active = K;
+        return top - z[y] + fl_log1p(sum - 1.0);
+    case FL_LOSS_SPARSEMAX:
+        tau = fl_simplex_threshold(z, K);
+        for (int64_t k = 0; k < K; k++) {
+            p = fl_max(0.0, z[k] - tau);
+            if (p > 0) sum += p * (z[k] + tau); /* z^2 - tau^2 without cancellation */
+            g[k] = k == y ? p - 1.0 : p;
+            if (g[k] != 0) active[n++] = k;
+        }
+        *n_active = n;
+        return fl_max(0.0, 0.5 * sum - z[y] + 0.5);
+    default: /* hinge and perceptron: the two rows that are wrong way round */
+        rival = fl_rival(z, K, y);
+        value = a + z[rival] - z[y];
+        if (value > 0 || (value == 0 && loss == FL_LOSS_PERCEPTRON && (a > 0 || rival < y))) {
+            g[rival] = 1.0;
+            g[y] = -1.0;
+            active[0] = rival;
+            active[1] = y;
+            n = 2;
+        }
+        *n_active = n;
+        return fl_max(0.0, value);
+    }
+}
+
+#endif
