@@ -7,8 +7,9 @@ each row), whole (small whole numbers) or signs (-1, 0, 1).
 """
 
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 from scipy import sparse

@@ -51,6 +51,13 @@ def sigmoid_mse(p, y, a):
     return difference**2, -2 * difference * q * q_other
 
 
+def sparsemax(p, y, a):
+    m = y * p
+    if m <= -1:
+        return -m, -y
+    return max(0.0, 1 - m) ** 2 / 4, -y * max(0.0, 1 - m) / 2
+
+
 def squared_error(p, y, a):
     return 0.5 * (y - p) ** 2, p - y
 
@@ -82,9 +89,9 @@ LOSSES = {
     function.__name__: function
     for function in (
         hinge, squared_hinge, perceptron, log_loss, modified_huber, exponential, sigmoid_mse,
-        squared_error, huber, epsilon_insensitive, squared_epsilon_insensitive, quantile,
+        sparsemax, squared_error, huber, epsilon_insensitive, squared_epsilon_insensitive, quantile,
     )
-}
+}  # fmt: skip
 DEFAULT_PARAMETER = {
     "perceptron": 0.0, "huber": 0.1, "epsilon_insensitive": 0.1,
     "squared_epsilon_insensitive": 0.1, "quantile": 0.5,
@@ -188,11 +195,7 @@ def passive_aggressive(X, y, orders, *, variant, C=1.0, loss="hinge", epsilon=0.
             square = X[i] @ X[i]
             if suffered > 0 and square > 0:
                 square += fit_intercept
-                tau = {
-                    "pa": lambda: suffered / square,
-                    "pa1": lambda: min(C * s[i], suffered / square),
-                    "pa2": lambda: suffered / (square + 1 / (2 * C * s[i])),
-                }[variant]()
+                tau = aggressive_step(variant, suffered, square, C * s[i])
                 w = w + sign * tau * X[i]
                 b = b + sign * tau * fit_intercept
             if average_from and t >= average_from:
@@ -201,6 +204,194 @@ def passive_aggressive(X, y, orders, *, variant, C=1.0, loss="hinge", epsilon=0.
     result = SimpleNamespace(w=w, b=b, t=t)
     if seen_w:
         result.mean_w, result.mean_b = np.mean(seen_w, axis=0), np.mean(seen_b)
+    return result
+
+
+def aggressive_step(variant, suffered, square, C):
+    """tau of PA, PA-I or PA-II."""
+    if variant == "pa2":
+        return suffered / (square + 1 / (2 * C))
+    return min(C, suffered / square) if variant == "pa1" else suffered / square
+
+
+# Joint losses of K responses z, and their gradients
+
+
+def strongest_rival(z, y):
+    others = np.where(np.arange(len(z)) == y, -np.inf, z)
+    return int(np.argmax(others))
+
+
+def joint_log_loss(z, y, a):
+    log_p = z - np.logaddexp.reduce(z)
+    return -log_p[y], np.exp(log_p) - np.eye(len(z))[y]
+
+
+def joint_sparsemax(z, y, a):
+    """Martins & Astudillo 2016, algorithm 1 and equation 20."""
+    ordered = np.sort(z)[::-1]
+    sums = np.cumsum(ordered)
+    size = max(k for k in range(1, len(z) + 1) if 1 + k * ordered[k - 1] > sums[k - 1])
+    tau = (sums[size - 1] - 1) / size
+    p = np.maximum(0, z - tau)
+    value = -z[y] + 0.5 * np.sum((z**2 - tau**2)[p > 0]) + 0.5
+    return value, p - np.eye(len(z))[y]
+
+
+def joint_hinge(z, y, a):
+    rival = strongest_rival(z, y)
+    value = max(0.0, 1 + z[rival] - z[y])
+    return value, (np.eye(len(z))[rival] - np.eye(len(z))[y]) * (value > 0)
+
+
+def joint_perceptron_loss(z, y, a):
+    rival = strongest_rival(z, y)
+    value = a + z[rival] - z[y]
+    wrong = value > 0 or (value == 0 and (a > 0 or rival < y))
+    return max(0.0, value), (np.eye(len(z))[rival] - np.eye(len(z))[y]) * wrong
+
+
+JOINT_LOSSES = {"log_loss": joint_log_loss, "sparsemax": joint_sparsemax, "hinge": joint_hinge,
+                "perceptron": joint_perceptron_loss}
+
+
+def loss_at(loss, z, y, a):
+    """Value and gradient at responses z: a joint loss of several, or that of one."""
+    if len(z) > 1:
+        return JOINT_LOSSES[loss](z, int(y), a)
+    value, slope = LOSSES[loss](z[0], y, a)
+    return value, np.array([slope])
+
+
+def joint_sgd(X, y, K, orders, *, loss, eta, parameter=None, l1=0.0, l2=0.0, fit_intercept=True,
+              average_from=0, batch_size=1, weight=None):
+    """Stochastic gradient descent of K outputs at once, without shortening of steps."""
+    n, d = X.shape
+    a = DEFAULT_PARAMETER.get(loss, 0.0) if parameter is None else parameter
+    s = np.ones(n) if weight is None else weight
+    W, b, t, owed, paid = np.zeros((K, d)), np.zeros(K), 0, 0.0, np.zeros((K, d))
+    seen_W, seen_b = [], []
+    for order in orders:
+        for start in range(0, len(order), batch_size):
+            batch = order[start : start + batch_size]
+            t += 1
+            gradient_W, gradient_b = np.zeros((K, d)), np.zeros(K)
+            for i in batch:
+                g = s[i] * loss_at(loss, W @ X[i] + b, y[i], a)[1] / len(batch)
+                gradient_W += np.outer(g, X[i])
+                gradient_b += g
+            W = max(0.0, 1 - eta(t) * l2) * W - eta(t) * gradient_W
+            b = b - eta(t) * gradient_b * fit_intercept
+            owed += eta(t) * l1
+            if l1:
+                for i in batch:
+                    for k in range(K):
+                        _pay(W[k], X[i], owed, paid[k])
+            if average_from and t >= average_from:
+                seen_W.append(W.copy())
+                seen_b.append(b)
+    result = SimpleNamespace(W=W.copy(), b=b)
+    if l1:
+        for k in range(K):
+            _pay(result.W[k], np.ones(d), owed, paid[k].copy())
+    if seen_W:
+        result.mean_W, result.mean_b = np.mean(seen_W, axis=0), np.mean(seen_b, axis=0)
+    return result
+
+
+class Adaptive:
+    """Moments of an array of weights and the step that they give; where the gradient is 0 nothing
+    happens. Constants are those of the papers."""
+
+    def __init__(self, optimizer, shape):
+        self.optimizer = optimizer
+        self.A, self.B = np.zeros(shape), np.zeros(shape)
+        self.last = np.zeros(shape)
+
+    def length(self, eta, t):
+        """h, given the moments."""
+        if self.optimizer == "adagrad":
+            return eta / (np.sqrt(self.A) + 1e-10)
+        if self.optimizer == "rmsprop":
+            return eta / (np.sqrt(self.A) + 1e-8)
+        if self.optimizer == "adadelta":
+            return eta * np.sqrt((self.B + 1e-6) / (self.A + 1e-6))
+        correction = np.sqrt(1 - 0.999**t) / (1 - 0.9**t)
+        return eta * correction / (np.sqrt(self.A) + 1e-8)
+
+    def step(self, w, g, eta, t, l1=0.0, l2=0.0):
+        """The weights after a step with gradient g at time t; the penalty is proximal."""
+        seen = g != 0
+        decay = {"adagrad": None, "rmsprop": 0.9, "adadelta": 0.95, "adam": 0.999}[self.optimizer]
+        A = self.A + g**2 if decay is None else decay * self.A + (1 - decay) * g**2
+        self.A = np.where(seen, A, self.A)
+        if self.optimizer == "adam":
+            self.B = np.where(seen, 0.9 * self.B + 0.1 * g, self.B)
+        h = self.length(eta, t)
+        change = -h * (self.B if self.optimizer == "adam" else g)
+        if self.optimizer == "adadelta":
+            self.B = np.where(seen, 0.95 * self.B + 0.05 * change**2, self.B)
+        moved = self.shrink(w + change, h, t, l1, l2)
+        self.last = np.where(seen, t, self.last)
+        return np.where(seen, moved, w)
+
+    def shrink(self, w, h, t, l1, l2):
+        """What the steps since the last visit take off."""
+        k = t - self.last
+        return np.sign(w) * np.maximum(0, np.abs(w) - k * h * l1) / (1 + k * h * l2)
+
+
+def adaptive(X, y, K, orders, *, loss, optimizer, eta, parameter=None, l1=0.0, l2=0.0,
+             fit_intercept=True, average_from=0, batch_size=1, weight=None):
+    """AdaGrad, RMSProp, AdaDelta and Adam for sparse gradients, of one output or of K."""
+    n, d = X.shape
+    a = DEFAULT_PARAMETER.get(loss, 0.0) if parameter is None else parameter
+    s = np.ones(n) if weight is None else weight
+    W, b, t = np.zeros((K, d)), np.zeros(K), 0
+    of_W, of_b = Adaptive(optimizer, (K, d)), Adaptive(optimizer, K)
+    seen_W, seen_b = [], []
+    for order in orders:
+        for start in range(0, len(order), batch_size):
+            batch = order[start : start + batch_size]
+            t += 1
+            gradient_W, gradient_b = np.zeros((K, d)), np.zeros(K)
+            for i in batch:
+                g = s[i] * loss_at(loss, W @ X[i] + b, y[i], a)[1] / len(batch)
+                gradient_W += np.outer(g, X[i])
+                gradient_b += g
+            W = of_W.step(W, gradient_W, eta(t), t, l1, l2)
+            if fit_intercept:
+                b = of_b.step(b, gradient_b, eta(t), t)
+            if average_from and t >= average_from:
+                seen_W.append(W.copy())
+                seen_b.append(b)
+    result = SimpleNamespace(W=of_W.shrink(W, of_W.length(eta(t), t), t, l1, l2), b=b)
+    if seen_W:
+        result.mean_W, result.mean_b = np.mean(seen_W, axis=0), np.mean(seen_b, axis=0)
+    return result
+
+
+def joint_passive_aggressive(X, y, K, orders, *, variant, C=1.0, fit_intercept=True,
+                             average_from=0, weight=None):
+    """The margin of the true class against its strongest rival; both rows move."""
+    n, d = X.shape
+    s = np.ones(n) if weight is None else weight
+    W, b, t, seen_W, seen_b = np.zeros((K, d)), np.zeros(K), 0, [], []
+    for order in orders:
+        for i in order:
+            t += 1
+            suffered, direction = joint_hinge(W @ X[i] + b, int(y[i]), 0)
+            square = X[i] @ X[i]
+            if suffered > 0 and square > 0:
+                tau = aggressive_step(variant, suffered, 2 * (square + fit_intercept), C * s[i])
+                W = W - tau * np.outer(direction, X[i])
+                b = b - tau * direction * fit_intercept
+            if average_from and t >= average_from:
+                seen_W.append(W)
+                seen_b.append(b)
+    result = SimpleNamespace(W=W, b=b)
+    if seen_W:
+        result.mean_W, result.mean_b = np.mean(seen_W, axis=0), np.mean(seen_b, axis=0)
     return result
 
 

@@ -7,9 +7,16 @@ import reference
 from layouts import LAYOUTS
 from scipy import sparse
 
-from fastlin import SGDClassifier, SGDRegressor, as_rows
-from fastlin import _sgd
-from fastlin._sgd import LOSSES, MARGIN_LOSSES, Learner, make_rule
+from fastlin import (
+    PassiveAggressiveClassifier,
+    Perceptron,
+    SGDClassifier,
+    SGDRegressor,
+    _scores,
+    as_rows,
+)
+from fastlin._learner import make_learner
+from fastlin._sgd import JOINT_LOSSES, LOSSES, MARGIN_LOSSES, OPTIMIZERS, make_rule
 
 # Three epochs are not meant to converge.
 pytestmark = pytest.mark.filterwarnings("ignore::fastlin.ConvergenceWarning")
@@ -100,9 +107,9 @@ def assert_close(got, expected, dtype):
     np.testing.assert_allclose(got, expected, rtol=0, atol=tolerance * scale)
 
 
-def trained(X, y, orders, rule, weight=NO_WEIGHT):
+def trained(X, y, orders, rule, weight=NO_WEIGHT, n_outputs=1):
     rows = as_rows(X)
-    learner = Learner(rows.shape[1], rows.dtype, rule)
+    learner = make_learner(rows.shape[1], rows.dtype, rule, n_outputs)
     for order in orders:
         learner.last_loss = learner.visit(rows, y, weight, order)
     return learner
@@ -119,14 +126,14 @@ def test_learner_equals_the_reference(layout, config):
     slow = reference.sgd(dense, y, orders, weight=weight, **reference_arguments(config))
     w, b = learner.weights(averaged=False)
     assert w.dtype == layout.dtype
-    assert_close(w, slow.w, layout.dtype)
-    assert_close(b, slow.b, layout.dtype)
+    assert_close(w[0], slow.w, layout.dtype)
+    assert_close(b[0], slow.b, layout.dtype)
     assert_close(learner.last_loss, slow.loss, layout.dtype)
     assert learner.state["t"] == slow.t
     if config.get("average"):
         w, b = learner.weights()
-        assert_close(w, slow.mean_w, layout.dtype)
-        assert_close(b, slow.mean_b, layout.dtype)
+        assert_close(w[0], slow.mean_w, layout.dtype)
+        assert_close(b[0], slow.mean_b, layout.dtype)
 
 
 @pytest.mark.parametrize("average", [False, True])
@@ -146,8 +153,8 @@ def test_passive_aggressive_equals_the_reference(layout, loss, variant, fit_inte
                                         fit_intercept=fit_intercept, average_from=int(average),
                                         weight=weight)
     w, b = learner.weights()
-    assert_close(w, slow.mean_w if average else slow.w, layout.dtype)
-    assert_close(b, slow.mean_b if average else slow.b, layout.dtype)
+    assert_close(w[0], slow.mean_w if average else slow.w, layout.dtype)
+    assert_close(b[0], slow.mean_b if average else slow.b, layout.dtype)
 
 
 # On whole numbers and steps that are powers of two nothing is ever rounded, so each margin that is
@@ -164,8 +171,8 @@ DYADIC = {
 
 
 @pytest.mark.parametrize("config", DYADIC.values(), ids=DYADIC)
-@pytest.mark.parametrize("layout", [l for l in LAYOUTS if l.base != "any_values"],
-                         ids=[l.name for l in LAYOUTS if l.base != "any_values"])
+@pytest.mark.parametrize("layout", [one for one in LAYOUTS if one.base != "any_values"],
+                         ids=lambda layout: layout.name)
 def test_ties_are_ties_in_every_layout(layout, config):
     X, dense = layout.make(n=24, d=5, seed=5)
     if config["loss"] in MARGIN_LOSSES:
@@ -180,13 +187,13 @@ def test_ties_are_ties_in_every_layout(layout, config):
                          **reference_arguments({k: v for k, v in config.items()
                                                 if k != "loss_parameter"}))
     w, b = learner.weights()
-    assert np.array_equal(w, slow.w)
-    assert b == slow.b
+    assert np.array_equal(w[0], slow.w)
+    assert b[0] == slow.b
 
 
 def test_the_dyadic_data_do_hit_the_kink():
-    layout = next(l for l in LAYOUTS if l.name == "dense int8")
-    X, dense = layout.make(n=24, d=5, seed=5)
+    layout = next(one for one in LAYOUTS if one.name == "dense int8")
+    dense = layout.make(n=24, d=5, seed=5)[1]
     y = np.where(np.arange(24) % 3 == 0, 1.0, -1.0)
     ties = 0
     order = np.concatenate(epochs(24, 4))
@@ -210,9 +217,14 @@ def test_layouts_become_the_rows_they_should(layout):
     assert rows.ndim == 2
     # scores with unit vectors read the matrix back, entry by entry
     for j in range(dense.shape[1]):
-        unit = np.zeros(dense.shape[1], layout.dtype)
-        unit[j] = 1
-        assert np.array_equal(_sgd.score_rows(rows, unit, 0.0), dense[:, j])
+        unit = np.zeros((1, dense.shape[1]), layout.dtype)
+        unit[0, j] = 1
+        assert np.array_equal(_scores.score_rows(rows, unit, np.zeros(1))[:, 0], dense[:, j])
+    # all at once go another way
+    together = _scores.score_rows(rows, np.eye(dense.shape[1], dtype=layout.dtype), np.zeros(12))
+    assert np.array_equal(together, dense)
+    assert np.array_equal(rows.toarray(), dense)
+    assert np.array_equal(rows.to_csr().toarray(), dense)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=NAMES)
@@ -266,6 +278,125 @@ def test_one_against_the_rest_is_one_binary_fit_per_class():
         assert_close(clf.intercept_[k], slow.b, np.float64)
 
 
+JOINT_CONFIGS = {loss: {"loss": loss, "eta0": 0.1} for loss in JOINT_LOSSES}
+JOINT_CONFIGS |= {
+    "margin": {"loss": "perceptron", "parameter": 1.0, "eta0": 0.1},
+    "softmax, l2": {"loss": "log_loss", "eta0": 0.2, "penalty": "l2", "alpha": 0.1, "average": 9},
+    "softmax, l1": {"loss": "log_loss", "eta0": 0.1, "penalty": "l1", "alpha": 0.02},
+    "sparsemax, elastic net": {"loss": "sparsemax", "eta0": 0.1, "penalty": "elasticnet",
+                               "alpha": 0.05, "l1_ratio": 0.5, "average": True},
+    "hinge in batches": {"loss": "hinge", "eta0": 0.3, "batch_size": 4, "average": True},
+    "perceptron, averaged": {"loss": "perceptron", "eta0": 0.5, "average": True,
+                             "fit_intercept": False},
+}  # fmt: skip
+
+
+def several(n, K=4, seed=4):
+    return np.random.default_rng(seed).integers(0, K, n).astype(float)
+
+
+def assert_joint(learner, slow, average, dtype):
+    W, b = learner.weights()
+    assert W.dtype == dtype
+    assert_close(W, slow.mean_W if average else slow.W, dtype)
+    assert_close(b, slow.mean_b if average else slow.b, dtype)
+
+
+def split(config):
+    """(arguments of make_rule, arguments of the reference)"""
+    parameter = config.get("parameter")
+    config = {key: value for key, value in config.items() if key != "parameter"}
+    return ({**config, "loss_parameter": parameter},
+            {**reference_arguments(config), "parameter": parameter})
+
+
+@pytest.mark.parametrize("config", JOINT_CONFIGS.values(), ids=JOINT_CONFIGS)
+@pytest.mark.parametrize("layout", LAYOUTS, ids=NAMES)
+def test_joint_learner_equals_the_reference(layout, config):
+    X, dense = layout.make()
+    y = several(len(dense))
+    weight = np.random.default_rng(3).uniform(0.5, 2, len(y))
+    orders = epochs(len(y), 2)
+    for_rule, for_reference = split(config)
+    learner = trained(X, y, orders, make_rule(**for_rule), weight, n_outputs=4)
+    slow = reference.joint_sgd(dense, y, 4, orders, weight=weight, **for_reference)
+    assert_joint(learner, slow, config.get("average"), layout.dtype)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS[::5], ids=NAMES[::5])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("variant", ["pa", "pa1", "pa2"])
+def test_joint_passive_aggressive_equals_the_reference(layout, variant, fit_intercept):
+    X, dense = layout.make()
+    y = several(len(dense))
+    weight = np.random.default_rng(3).uniform(0.5, 2, len(y))
+    orders = epochs(len(y))
+    for average in (False, True):
+        rule = make_rule("hinge", learning_rate=variant, eta0=0.3, fit_intercept=fit_intercept,
+                         average=average)
+        learner = trained(X, y, orders, rule, weight, n_outputs=4)
+        slow = reference.joint_passive_aggressive(
+            dense, y, 4, orders, variant=variant, C=0.3, fit_intercept=fit_intercept,
+            average_from=int(average), weight=weight,
+        )
+        assert_joint(learner, slow, average, layout.dtype)
+
+
+ADAPTIVE_CONFIGS = {
+    "plain": {"loss": "log_loss", "eta0": 0.1},
+    "elastic net": {"loss": "squared_error", "eta0": 0.05, "penalty": "elasticnet", "alpha": 0.02,
+                    "l1_ratio": 0.5},
+    "l2, averaged, batches": {"loss": "squared_hinge", "eta0": 0.05, "penalty": "l2",
+                              "alpha": 0.05, "average": 5, "batch_size": 3},
+    "invscaling, no intercept": {"loss": "hinge", "eta0": 0.2, "learning_rate": "invscaling",
+                                 "fit_intercept": False},
+    "joint softmax": {"loss": "log_loss", "eta0": 0.1, "K": 4, "penalty": "l1", "alpha": 0.01},
+    "joint sparsemax in batches": {"loss": "sparsemax", "eta0": 0.1, "K": 4, "batch_size": 6,
+                               "average": True},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("config", ADAPTIVE_CONFIGS.values(), ids=ADAPTIVE_CONFIGS)
+@pytest.mark.parametrize("optimizer", [name for name in OPTIMIZERS if name != "sgd"])
+@pytest.mark.parametrize("layout", LAYOUTS, ids=NAMES)
+def test_adaptive_learner_equals_the_reference(layout, optimizer, config):
+    X, dense = layout.make()
+    K = config.get("K", 1)
+    config = {key: value for key, value in config.items() if key != "K"}
+    y = several(len(dense)) if K > 1 else target_of(config["loss"], dense)
+    weight = np.random.default_rng(3).uniform(0.5, 2, len(y))
+    orders = epochs(len(y), 2)
+    learner = trained(X, y, orders, make_rule(**config, optimizer=optimizer), weight, K)
+    slow = reference.adaptive(dense, y, K, orders, optimizer=optimizer, weight=weight,
+                              **reference_arguments(config))
+    assert_joint(learner, slow, config.get("average"), layout.dtype)
+
+
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("layout", LAYOUTS, ids=NAMES)
+def test_the_joint_perceptron_is_the_obvious_one(layout, average):
+    X, dense = layout.make()
+    y = several(len(dense), 3)
+    clf = Perceptron(shuffle=False, max_iter=3, tol=None, average=average).fit(X, y)
+    slow = reference.joint_perceptron(dense, y.astype(int), 3, [np.arange(len(y))] * 3)
+    assert_close(clf.coef_, slow.mean_W if average else slow.W, layout.dtype)
+    assert_close(clf.intercept_, slow.mean_b if average else slow.b, layout.dtype)
+
+
+def test_passive_aggressive_fits_are_the_reference():
+    X, dense = LAYOUTS[0].make()
+    y = labels(dense)
+    for loss, variant in (("hinge", "pa1"), ("squared_hinge", "pa2")):
+        clf = PassiveAggressiveClassifier(C=0.2, loss=loss, shuffle=False, max_iter=2, tol=None)
+        clf.fit(X, y)
+        slow = reference.passive_aggressive(dense, y, [np.arange(len(y))] * 2, variant=variant,
+                                            C=0.2)
+        assert_close(clf.coef_[0], slow.w, np.float64)
+    plain = PassiveAggressiveClassifier(C=np.inf, shuffle=False, max_iter=2, tol=None).fit(X, y)
+    slow = reference.passive_aggressive(dense, y, [np.arange(len(y))] * 2, variant="pa")
+    assert_close(plain.coef_[0], slow.w, np.float64)
+
+
 @pytest.mark.parametrize("config", [CONFIGS[name] for name in ("batches", "elastic net")],
                          ids=["batches", "elastic net"])
 def test_pieces_of_an_epoch_change_no_bit(config, monkeypatch):
@@ -273,7 +404,7 @@ def test_pieces_of_an_epoch_change_no_bit(config, monkeypatch):
     y = labels(dense)
     orders = epochs(60)
     whole = trained(X, y, orders, make_rule(**config))
-    monkeypatch.setattr(_sgd, "_ENTRIES_PER_CALL", 12 * 9)
+    monkeypatch.setattr(_scores, "_ENTRIES_PER_CALL", 12 * 9)
     pieces = trained(X, y, orders, make_rule(**config))
     assert whole.weights()[0].tobytes() == pieces.weights()[0].tobytes()
     assert whole.state == pieces.state
@@ -288,5 +419,5 @@ def test_wide_rows_take_the_prefetching_path():
     assert learner.rule["prefetch_weights"] == 1
     slow = reference.sgd(X.toarray(), y, orders, loss="log_loss", eta=lambda t: 0.5,
                          average_from=1)
-    assert_close(learner.weights()[0], slow.mean_w, np.float64)
+    assert_close(learner.weights()[0][0], slow.mean_w, np.float64)
 
