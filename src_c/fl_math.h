@@ -62,7 +62,7 @@ FL_INLINE double fl_log1p(double x) {
     const double ln2_high = 6.93147180369123816490e-01;
     const double ln2_low = 1.90821492927058770002e-10;
     if (!(x > -1.0)) return x == -1.0 ? -fl_from_bits(0x7ff0000000000000u) : x - x + (x - x) / 0.0;
-    if (x > 1.79e308) return x;
+    if (x == fl_from_bits(0x7ff0000000000000u)) return x;
     double u = 1.0 + x;
     double lost = x >= 1.0 ? 1.0 - (u - x) : x - (u - 1.0);
     uint64_t bits = fl_to_bits(u);

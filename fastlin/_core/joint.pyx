@@ -201,8 +201,10 @@ def joint_loss(int loss, double parameter, const double[:, ::1] z, const double[
 
 def scores(Rows X, const real[::1] V, const double[::1] b, const int64_t[::1] rows,
            double[:, ::1] out, Py_ssize_t start, Py_ssize_t stop):
-    """out[k] = W x_i + b for start <= k < stop, i = rows[k]; empty `rows`: i = k."""
-    cdef Py_ssize_t k
+    """out[k] = W x_i + b for start <= k < stop, i = rows[k]; empty `rows`: i = k. Returns whether
+    all are numbers."""
+    cdef Py_ssize_t k, c
+    cdef int undefined = 0
     cdef int64_t K = b.shape[0]
     cdef const int64_t *chosen = &rows[0] if rows.shape[0] else NULL
     cdef real[::1] scratch = np.empty(K, dtype=np.asarray(V).dtype)
@@ -210,3 +212,6 @@ def scores(Rows X, const real[::1] V, const double[::1] b, const int64_t[::1] ro
         for k in range(start, stop):
             joint_scores(row_at(&X.c, chosen[k] if chosen != NULL else k, &V[0]), K, &V[0], 1.0,
                          &b[0], &scratch[0], &out[k, 0])
+            for c in range(K):
+                undefined |= out[k, c] != out[k, c]
+    return not undefined
