@@ -13,7 +13,7 @@ import numpy as np
 from ._core import joint as _joint
 from ._core import sgd as _sgd
 from ._core.rows import Rows
-from ._scores import rows_per_call
+from ._scores import rows_per_call, score_rows
 
 __all__ = ["JointLearner", "Learner", "make_learner"]
 
@@ -53,6 +53,8 @@ def make_learner(
         `memory` of an earlier learner; its arrays are taken over.
     """
     kind = Learner if n_outputs == 1 and not rule["optimizer"] else JointLearner
+    if "start" in memory if memory else rule.get("voted"):
+        from ._voted import VotedLearner as kind
     return kind(d, dtype, rule, n_outputs, memory)
 
 
@@ -73,6 +75,10 @@ class _Steps:
         for start in range(0, n, piece):
             self.state = self._run(X, y, weight, order[start : start + piece])
         return self.state["sum_loss"] / max(self.state["sum_weight"], np.finfo(float).tiny)
+
+    def responses(self, X: Rows, rows: np.ndarray) -> np.ndarray:
+        """What the learner would say of the given rows, of shape (n, n_outputs)."""
+        return score_rows(X, *self.weights(), rows)
 
     def penalty(self) -> float:
         """l1 |W|_1 + l2/2 |W|^2 of the last weights."""

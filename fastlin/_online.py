@@ -22,7 +22,6 @@ from ._exceptions import warn, warn_convergence
 from ._learner import make_learner
 from ._random import spawn_seed
 from ._safety import loss_if_worse_than_constant
-from ._scores import score_rows
 from ._split import split_rows
 from ._validation import (
     check_sample_weight,
@@ -79,7 +78,7 @@ class Task:
 
     def _validate(self) -> float:
         """Score of the current weights on the held-out rows."""
-        p = score_rows(self.X, *self.learner.weights(), self.held_out)
+        p = self.learner.responses(self.X, self.held_out)
         weight = self.weight[self.held_out] if len(self.weight) else None
         return self.score(self.y[self.held_out], p, weight)
 

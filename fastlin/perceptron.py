@@ -1,4 +1,4 @@
-"""`Perceptron`: Rosenblatt's rule, with the last or the averaged weights."""
+"""`Perceptron`: Rosenblatt's rule, with the last or the averaged weights, or all of them voting."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from ._linear import LinearClassifierMixin
 from ._online import MULTI_CLASS, OnlineClassifierMixin, OnlineEstimator
 from ._params import Boolean, ClassWeight, Either, Integer, OneOf, RandomState, Real
 from ._sgd import make_rule
+from ._voted import VotedMixin
 
 __all__ = ["Perceptron"]
 
 
-class Perceptron(OnlineClassifierMixin, LinearClassifierMixin, OnlineEstimator):
+class Perceptron(VotedMixin, OnlineClassifierMixin, LinearClassifierMixin, OnlineEstimator):
     """Perceptron.
 
     For each row with ``y (w.x + b) <= margin`` (y = +-1): ``w += eta0 y x``, ``b += eta0 y``. With K
@@ -48,9 +49,13 @@ class Perceptron(OnlineClassifierMixin, LinearClassifierMixin, OnlineEstimator):
         A row counts as a mistake up to this margin, >= 0.
     multi_class : {"joint", "ovr"}, default="joint"
         More than two classes: the joint rule, or one against the rest.
-    average : bool or int, default=False
+    average : bool, int or "voted", default=False
         Whether `coef_` is the mean of the weights after each row, mistakes or not [3]_; a number is
-        the first row that counts.
+        the first row that counts. "voted" lets every weight vector vote for its class, with the
+        number of rows that it survived: no linear model, so `decision_function` returns votes and
+        prediction costs about as much as a pass over the rows that were mistaken, of which the
+        model keeps a copy. `coef_` and `intercept_` are then the last of the vectors. It needs
+        penalty=None.
     n_jobs : int or None, default=None
         Threads over the classes of "ovr"; -1 is all cores.
     random_state : int, Generator, RandomState, SeedSequence or None, default=0
@@ -116,7 +121,7 @@ class Perceptron(OnlineClassifierMixin, LinearClassifierMixin, OnlineEstimator):
         "eta0": Real(0, closed="neither"),
         "margin": Real(0),
         "multi_class": OneOf(*MULTI_CLASS),
-        "average": Either(Boolean(), Integer(1)),
+        "average": Either(Boolean(), Integer(1), OneOf("voted")),
         "n_jobs": Either(Integer(), OneOf(None)),
         "random_state": RandomState(),
         "early_stopping": Boolean(),
@@ -151,8 +156,16 @@ class Perceptron(OnlineClassifierMixin, LinearClassifierMixin, OnlineEstimator):
         self.class_weight = class_weight
         self.warm_start = warm_start
 
+    def _check_together(self) -> None:
+        if self.average == "voted" and self.penalty is not None:
+            raise ValueError(
+                f"average 'voted' needs penalty None, got {self.penalty!r}: a weight that shrinks "
+                "between mistakes is not in their record. Set penalty=None or average=True."
+            )
+
     def _rule(self) -> dict[str, Any]:
-        return make_rule(
+        voted = self.average == "voted"
+        rule = make_rule(
             "perceptron",
             loss_parameter=self.margin,
             penalty=self.penalty,
@@ -160,5 +173,6 @@ class Perceptron(OnlineClassifierMixin, LinearClassifierMixin, OnlineEstimator):
             l1_ratio=self.l1_ratio,
             eta0=self.eta0,
             fit_intercept=self.fit_intercept,
-            average=self.average,
+            average=False if voted else self.average,
         )
+        return {**rule, "voted": voted}
