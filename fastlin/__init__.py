@@ -17,6 +17,8 @@ _HOMES = {
     "SGDClassifier": "sgd",
     "SGDRegressor": "sgd",
     "Perceptron": "perceptron",
+    "PassiveAggressiveClassifier": "passive_aggressive",
+    "PassiveAggressiveRegressor": "passive_aggressive",
     "HashingVectorizer": "text",
     "OneHotEncoder": "categories",
     "load_svmlight_file": "io",

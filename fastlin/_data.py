@@ -15,7 +15,7 @@ from ._core import rows as _rows
 from ._core.rows import Rows
 from ._validation import check_feature_names, check_n_features
 
-__all__ = ["Rows", "as_rows", "rows_of"]
+__all__ = ["Rows", "as_rows", "compact_rows", "rows_of"]
 
 # Entries per call of a scan: some milliseconds.
 _PIECE = 1 << 24
@@ -59,6 +59,19 @@ def as_rows(X: Any, dtype: Any = None) -> Rows:
     if hasattr(X, "tocsr"):
         return _sparse_rows(X, dtype)
     return _dense_rows(X, dtype)
+
+
+def compact_rows(X: Any, dtype: Any = None) -> Rows:
+    """`as_rows` in the smallest layout: values of +1 and -1 become signs in the column numbers."""
+    rows = as_rows(X, dtype)
+    if rows.layout != "csr":
+        return rows
+    stored = int(rows.indptr[-1])
+    if not _rows.all_signs(rows.values[:stored]):
+        return rows
+    indices = rows.indices[:stored]
+    signed = np.where(rows.values[:stored] < 0, ~indices, indices)
+    return _rows.make_rows("signed", *rows.shape, None, signed, rows.indptr, rows.dtype)
 
 
 def rows_of(estimator: Any, X: Any, reset: bool, dtype: Any = None) -> Rows:

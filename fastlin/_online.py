@@ -9,7 +9,8 @@ become `coef_` and `intercept_`. `_epochs` has the loop, `_learner` the step.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,7 +20,9 @@ from ._core.rows import Rows
 from ._data import rows_of
 from ._epochs import EpochPlan, Report, row_order, train
 from ._exceptions import warn, warn_convergence
+from ._grow import grow_memories
 from ._learner import make_learner
+from ._params import Boolean, ClassWeight, Either, Integer, OneOf, RandomState, Real
 from ._random import spawn_seed
 from ._safety import loss_if_worse_than_constant
 from ._split import split_rows
@@ -86,6 +89,19 @@ class Task:
 class OnlineEstimator(Estimator):
     """Shared parameters' meaning; subclasses give `_rule()` and the constructor."""
 
+    _constraints: ClassVar = {
+        "fit_intercept": Boolean(),
+        "max_iter": Integer(1),
+        "tol": Either(Real(0), OneOf(None)),
+        "shuffle": Either(Boolean(), OneOf("replacement")),
+        "verbose": Either(Integer(0), Boolean()),
+        "random_state": RandomState(),
+        "early_stopping": Boolean(),
+        "validation_fraction": Real(0, 1, closed="neither"),
+        "n_iter_no_change": Integer(1),
+        "warm_start": Boolean(),
+        "average": Either(Boolean(), Integer(1)),
+    }
     _fitted_attribute = "coef_"
 
     def _rule(self) -> dict[str, Any]:
@@ -95,7 +111,7 @@ class OnlineEstimator(Estimator):
     def _check_together(self) -> None:
         """Rules between two parameters."""
 
-    def _plan(self) -> EpochPlan:
+    def _plan(self, callback: Any) -> EpochPlan:
         """How long to train, from the parameters."""
         return EpochPlan(
             max_iter=self.max_iter,
@@ -104,6 +120,7 @@ class OnlineEstimator(Estimator):
             shuffle=self.shuffle,
             adaptive=getattr(self, "learning_rate", None) == "adaptive",
             verbose=int(self.verbose),
+            callback=callback,
         )
 
     def _begin(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple:
@@ -139,9 +156,9 @@ class OnlineEstimator(Estimator):
         return np.concatenate([w for w, _ in pairs]), np.concatenate([b for _, b in pairs])
 
     def _train(self, rows: Rows, targets: list, groups: list[int], weight: np.ndarray | None,
-               start: list, stratify: np.ndarray | None, score: Any) -> None:
+               start: list, stratify: np.ndarray | None, score: Any, callback: Any) -> None:
         """Run one task per target and keep what they have learnt."""
-        rule, plan = self._rule(), self._plan()
+        rule, plan = self._rule(), self._plan(callback)
         weight, active = _relative(weight, rows.shape[0])
         seeds = spawn_seed(self.random_state, len(targets) + 1)
         held_out = np.empty(0, dtype=np.int64)
@@ -184,15 +201,19 @@ class OnlineEstimator(Estimator):
             make_learner(d, rows.dtype, rule, n_outputs, memory)
             for n_outputs, memory in zip(groups, memories, strict=True)
         ]
-        for learner, y in zip(learners, targets, strict=True):
-            learner.visit(rows, y, weights, order)
+        visits = [
+            partial(learner.visit, rows, y, weights, order)
+            for learner, y in zip(learners, targets, strict=True)
+        ]
+        _parallel.run(visits, getattr(self, "n_jobs", None))
+        for learner in learners:
             if not learner.is_finite():
                 raise ValueError(
                     "Floating-point overflow in partial_fit: the steps are too long for these "
                     "data. Scale the columns of X, or lower eta0."
                 )
         self._memories = [learner.memory for learner in learners]
-        self.t_ = 1.0 + learners[0].state["t"]
+        self.t_ = 1.0 + max(learner.state["t"] for learner in learners)
         self.n_iter_ = 1
 
 
@@ -219,7 +240,7 @@ class OnlineRegressorMixin:
     """`fit` and `partial_fit` of regressors."""
 
     def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None,
-            sample_weight: Any = None) -> Any:
+            sample_weight: Any = None, callback: Any = None) -> Any:
         """Fit the model.
 
         Parameters
@@ -234,6 +255,8 @@ class OnlineRegressorMixin:
             Intercept to start from.
         sample_weight : array-like of shape (n_samples,), optional
             Weights that count as repetitions; 0 removes a row.
+        callback : callable, optional
+            Called after each epoch with its entry of `trace_`; what it raises ends training.
 
         Returns
         -------
@@ -251,7 +274,7 @@ class OnlineRegressorMixin:
         """
         rows, y, weight = self._begin(X, y, sample_weight, reset=True)
         start = self._start([1], rows.shape[1], coef_init, intercept_init)
-        self._train(rows, [y], [1], weight, start, None, _r2_of_column)
+        self._train(rows, [y], [1], weight, start, None, _r2_of_column, callback)
         self._set_weights()
         return self
 
@@ -291,8 +314,14 @@ class OnlineRegressorMixin:
 class OnlineClassifierMixin:
     """`fit` and `partial_fit` of classifiers."""
 
+    _constraints: ClassVar = {
+        "n_jobs": Either(Integer(), OneOf(None)),
+        "multi_class": OneOf(*MULTI_CLASS),
+        "class_weight": ClassWeight(),
+    }
+
     def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None,
-            sample_weight: Any = None) -> Any:
+            sample_weight: Any = None, callback: Any = None) -> Any:
         """Fit the model.
 
         Parameters
@@ -307,6 +336,9 @@ class OnlineClassifierMixin:
             Intercepts to start from.
         sample_weight : array-like of shape (n_samples,), optional
             Weights that count as repetitions; 0 removes a row. Class weights multiply them.
+        callback : callable, optional
+            Called after each epoch of each learner with its entry of `trace_`; what it raises ends
+            training.
 
         Returns
         -------
@@ -335,12 +367,13 @@ class OnlineClassifierMixin:
         absent = _absent_classes(classes, codes, weight)
         targets, groups = self._targets(classes, codes)
         start = self._start(groups, rows.shape[1], coef_init, intercept_init)
-        self._train(rows, targets, groups, weight, start, codes, _share_right)
+        self._train(rows, targets, groups, weight, start, codes, _share_right, callback)
         self.classes_ = classes
         self._set_weights(absent)
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None,
+                    grow: bool = False) -> Any:
         """Take one step per row, in the given order.
 
         Parameters
@@ -353,6 +386,9 @@ class OnlineClassifierMixin:
             All labels that will ever come; needed in the first call.
         sample_weight : array-like of shape (n_samples,), optional
             Weights relative to 1, since those of rows to come are not known.
+        grow : bool, default=False
+            Whether labels that were not announced become new classes, whose weights begin at zero;
+            otherwise they are an error.
 
         Returns
         -------
@@ -371,7 +407,7 @@ class OnlineClassifierMixin:
             )
         first = not hasattr(self, "coef_")
         rows, y, sample_weight = self._begin(X, y, sample_weight, reset=first)
-        known = partial_fit_classes(self, classes)
+        known = self._grow(y, classes) if grow else partial_fit_classes(self, classes)
         if len(known) < 2:
             raise ValueError(f"classes must hold at least two classes, got {listed(known)}.")
         codes = encode_known_labels(y, known)
@@ -380,6 +416,18 @@ class OnlineClassifierMixin:
         self.classes_ = known
         self._set_weights(())
         return self
+
+    def _grow(self, y: np.ndarray, classes: Any) -> np.ndarray:
+        """The classes known so far, announced now, and found in y; memories follow them."""
+        old = getattr(self, "classes_", None)
+        found = [encode_labels(y)[0]]
+        if classes is not None:
+            found.append(encode_labels(check_target(classes, self))[0])
+        known = encode_labels(np.concatenate([*found, *([] if old is None else [old])]))[0]
+        if old is not None and len(known) > len(old):
+            joint, signed = self._is_joint(len(known)), getattr(self, "optimizer", "") == "adam"
+            self._memories = grow_memories(self._memories, old, known, joint, signed)
+        return known
 
     def _is_joint(self, n_classes: int) -> bool:
         """Whether all classes are trained together, by the loss's joint form."""

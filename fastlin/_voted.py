@@ -20,6 +20,7 @@ from ._core import rows as _rows
 from ._core import voted as _kernel
 from ._core.rows import Rows
 from ._data import as_rows, rows_of
+from ._grow import grow_memories
 from ._learner import JointLearner
 from ._scores import score_rows
 
@@ -297,6 +298,32 @@ def _n_entries(X: Rows, rows: np.ndarray, start: int, stop: int) -> int:
     return int((X.indptr[chosen + 1] - X.indptr[chosen]).sum())
 
 
+def _as_memory(start: dict[str, Any]) -> dict[str, Any]:
+    """A first voter as the memory of a learner, for `grow_memories`."""
+    nothing, b = start["V"][:0], np.zeros((4, len(start["b"])))
+    b[0] = start["b"]
+    arrays = {"V": start["V"], "u": nothing, "paid": nothing, "last": nothing, "b": b}
+    return {**arrays, "moments": nothing.reshape(0, 0), "state": {}, "start": start}
+
+
+def _grown_logs(logs: list[dict[str, np.ndarray]], places: np.ndarray, n_classes: int,
+                joint: bool) -> list[dict[str, np.ndarray]]:
+    """The records of learners for K classes as those for more, the old ones standing at `places`;
+    `grow_memories` says what becomes of two."""
+    if joint and len(places) == 2:
+        (log,) = logs
+        pair = np.tile(places.astype(np.int32), (len(log["which"]), 1))
+        return [{**log, "change": log["change"] / 2, "pair": pair}]
+    if joint:
+        return [{**logs[0], "pair": places[logs[0]["pair"]].astype(np.int32)}]
+    if len(places) == 2:
+        logs = [{**logs[0], "change": -logs[0]["change"]}, logs[0]]
+    grown = [_empty_log(0, 1) for _ in range(n_classes)]
+    for place, log in zip(places, logs, strict=True):
+        grown[place] = log
+    return grown
+
+
 class VotedMixin:
     """What `average="voted"` changes in a classifier trained by steps."""
 
@@ -316,6 +343,26 @@ class VotedMixin:
         if self.average == "voted":
             logs = [memory.pop("log") for memory in self._memories]
             self._segments = _joined([*segments, _segment(rows, logs)])
+
+    def _grow(self, y: np.ndarray, classes: Any) -> np.ndarray:
+        """The classes known so far, announced now, and found in y; the record follows them."""
+        old, segments = getattr(self, "classes_", None), vars(self).get("_segments")
+        starts = [_as_memory(memory["start"]) for memory in getattr(self, "_memories", [])
+                  if "start" in memory]
+        known = super()._grow(y, classes)
+        if segments is None or len(known) == len(old):
+            return known
+        joint, places = self._is_joint(len(known)), np.searchsorted(known, old)
+        starts = grow_memories(starts, old, known, joint, signed=False)
+        for k, start in enumerate(starts):
+            if start is not None:
+                first = {**start["start"], "V": start["V"], "b": start["b"][0]}
+                self._memories[k] = {**self._memories[k], "start": first}
+        self._segments = [
+            {**segment, "logs": _grown_logs(segment["logs"], places, len(known), joint)}
+            for segment in segments
+        ]
+        return known
 
     def _refuse_other_votes(self) -> None:
         """Raise if what is asked for can't go on from what has been learnt."""

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from ._docs import attributes, parameters, quoted
 from ._linear import LinearClassifierMixin, LinearRegressorMixin
-from ._online import (
-    MULTI_CLASS,
-    OnlineClassifierMixin,
-    OnlineEstimator,
-    OnlineRegressorMixin,
-)
-from ._params import Boolean, ClassWeight, Either, Integer, OneOf, RandomState, Real
+from ._online import OnlineClassifierMixin, OnlineEstimator, OnlineRegressorMixin
+from ._params import Either, Integer, OneOf, Real
 from ._sgd import JOINT_LOSSES, LOSSES, MARGIN_LOSSES, OPTIMIZERS, TARGET_LOSSES, make_rule
 
 __all__ = ["SGDClassifier", "SGDRegressor"]
@@ -32,22 +28,11 @@ class _SGD(OnlineEstimator):
         "penalty": OneOf("l2", "l1", "elasticnet", None),
         "alpha": Real(0),
         "l1_ratio": Either(Real(0, 1), OneOf(None)),
-        "fit_intercept": Boolean(),
-        "max_iter": Integer(1),
-        "tol": Either(Real(0), OneOf(None)),
-        "shuffle": Either(Boolean(), OneOf("replacement")),
-        "verbose": Either(Integer(0), Boolean()),
         "epsilon": Real(0),
         "quantile": Real(0, 1, closed="neither"),
-        "random_state": RandomState(),
         "learning_rate": OneOf("constant", "optimal", "invscaling", "adaptive", "pa1", "pa2"),
         "eta0": Real(0, closed="neither"),
         "power_t": Real(),
-        "early_stopping": Boolean(),
-        "validation_fraction": Real(0, 1, closed="neither"),
-        "n_iter_no_change": Integer(1),
-        "warm_start": Boolean(),
-        "average": Either(Boolean(), Integer(1)),
         "batch_size": Integer(1),
         "optimizer": OneOf(*OPTIMIZERS),
     }
@@ -93,33 +78,13 @@ class _SGD(OnlineEstimator):
         return "constant" if adaptive else self.learning_rate
 
 
-_PARAMETERS = """
-    penalty : {"l2", "l1", "elasticnet"} or None, default="l2"
-        The penalty ``alpha * (l1_ratio |w|_1 + (1 - l1_ratio)/2 |w|^2)``; "l2" and "l1" fix
-        `l1_ratio` to 0 and 1. The intercept is never penalised.
-    alpha : float, default=1e-4
-        Strength of the penalty, >= 0. Also the scale of the schedule "optimal".
-    l1_ratio : float or None, default=0.15
-        Share of L1 in the elastic net, in [0, 1]; not used by the other penalties.
-    fit_intercept : bool, default=True
-        Whether to fit b; it learns alike for dense and sparse rows.
-    max_iter : int, default=1000
-        Most passes over the rows in `fit`.
-    tol : float or None, default=1e-3
-        Training ends when the objective (the loss of each row before its step, plus the penalty),
-        or the validation score, has not improved by `tol` for `n_iter_no_change` epochs. None
-        runs `max_iter` epochs.
-    shuffle : bool or "replacement", default=True
-        Whether `fit` visits the rows in a new random order each epoch; "replacement" draws them
-        with replacement. Data larger than a cache are shuffled in blocks of 64 rows and inside
-        the blocks, unless the targets of neighbouring rows resemble each other.
-    verbose : int, default=0
-        Above 0 each epoch is reported on standard error."""
+_COMMON = (
+    "alpha", "l1_ratio", "fit_intercept", "max_iter", "tol", "shuffle", "verbose", "epsilon",
+    "quantile",
+)  # fmt: skip
+_STOPPING = ("early_stopping", "validation_fraction", "n_iter_no_change")
 
-_MORE_PARAMETERS = """
-    random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed of the orders and splits. The same seed gives the same bits for any `n_jobs`.
-    learning_rate : {"constant", "optimal", "invscaling", "adaptive", "pa1", "pa2"}, \
+_STEPS = """learning_rate : {"constant", "optimal", "invscaling", "adaptive", "pa1", "pa2"}, \
 default="%s"
         Length of step t: ``eta0``; ``1 / (alpha (t0 + t - 1))`` with Bottou's ``t0``; ``eta0 /
         t^power_t``; ``eta0``, divided by 5 when training would otherwise end; or the
@@ -129,35 +94,23 @@ default="%s"
     eta0 : float, default=0.01
         First step, > 0.
     power_t : float, default=%s
-        Exponent of "invscaling".
-    early_stopping : bool, default=False
-        Whether to hold out `validation_fraction` of the rows%s and to end training by their
-        score.
-    validation_fraction : float, default=0.1
-        Share of the rows held out, in (0, 1).
-    n_iter_no_change : int, default=5
-        Epochs without improvement before training ends.%s
-    warm_start : bool, default=False
-        Whether `fit` starts from the weights of the previous one.
-    average : bool or int, default=False
-        Whether `coef_` is the mean of the weights after each step; a number is the first step
-        that counts.
-    batch_size : int, default=1
-        Rows per step; their gradients are averaged.
-    optimizer : {"sgd", "adagrad", "adadelta", "rmsprop", "adam"}, default="sgd"
-        Plain steps, or steps that adapt to each coordinate, in the variant for sparse gradients: a
-        coordinate whose gradient is 0 is not visited. Their length is `eta0` under the schedule
-        "constant" (which "optimal" then means), or as `learning_rate` says; the paper of AdaDelta
-        has eta0=1. RMSProp, AdaDelta and Adam need not reach the optimum [3]_."""
+        Exponent of "invscaling"."""
 
-_REFERENCES = """
-    References
+_CLASSIFIER_PARAMETERS = parameters(
+    *_STOPPING, "multi_class", "class_weight", "warm_start", "average", "batch_size", "optimizer",
+    multi_class=(
+        "ovr",
+        """,
+        which "log_loss" (softmax), "sparsemax", "hinge" (Crammer-Singer) and "perceptron" have""",
+    ),
+)  # fmt: skip
+
+_REFERENCES = """References
     ----------
     .. [1] L. Bottou, "Large-scale machine learning with stochastic gradient descent", COMPSTAT
        2010.
     .. [2] Y. Tsuruoka, J. Tsujii, S. Ananiadou, "Stochastic gradient descent training for
-       L1-regularized log-linear models with cumulative penalty", ACL 2009.
-    .. [3] S. J. Reddi, S. Kale, S. Kumar, "On the convergence of Adam and beyond", ICLR 2018."""
+       L1-regularized log-linear models with cumulative penalty", ACL 2009."""
 
 
 class SGDClassifier(OnlineClassifierMixin, LinearClassifierMixin, _SGD):
@@ -169,43 +122,18 @@ class SGDClassifier(OnlineClassifierMixin, LinearClassifierMixin, _SGD):
     Parameters
     ----------
     loss : str, default="hinge"
-        {", ".join(f'"{name}"' for name in MARGIN_LOSSES)} for the margin of a row; also the losses
-        of `SGDRegressor` with y = +-1. "log_loss", "sigmoid_mse", "modified_huber" and
-        "sparsemax" have probabilities.{_PARAMETERS}
-    epsilon : float, default=0.1
-        Threshold of "huber", "epsilon_insensitive" and "squared_epsilon_insensitive".
-    quantile : float, default=0.5
-        Quantile of the loss "quantile", in (0, 1).
-    n_jobs : int or None, default=None
-        Threads over the classes; -1 is all cores.{_MORE_PARAMETERS % (
-            "optimal", "0.5", " (stratified by class)", '''
-    multi_class : {"ovr", "joint"}, default="ovr"
-        More than two classes: one against the rest, or together by the joint form of the loss,
-        which "log_loss" (softmax), "sparsemax", "hinge" (Crammer-Singer) and "perceptron" have.
-        "multinomial" and "crammer_singer" are other words for "joint".
-    class_weight : dict, "balanced" or None, default=None
-        Weights by label, multiplied into the sample weights; "balanced" is n / (n_classes n_k).''')}
+        {quoted(MARGIN_LOSSES)}
+        for the margin of a row; also the losses of `SGDRegressor` with y = +-1. "log_loss", "sigmoid_mse", "modified_huber" and
+        "sparsemax" have probabilities.
+    {parameters("penalty", *_COMMON, "n_jobs", "random_state", penalty="l2", random_state=None)}
+    {_STEPS % ("optimal", "0.5")}
+    {_CLASSIFIER_PARAMETERS}
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Weights; one row for two classes.
-    intercept_ : ndarray of shape (1,) or (n_classes,), dtype float64
-        Intercepts.
-    classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
-    n_iter_ : int
-        Epochs run, the most of any class.
-    t_ : float
-        1 + the number of steps taken.
-    trace_ : list of dict
-        Per epoch: loss, objective, seconds, and the validation score if there is one; of the class
-        that trained longest.
-    n_features_in_ : int
-        Columns seen by `fit`.
-    feature_names_in_ : ndarray of str
-        Their names, where X was a data frame.
-{_REFERENCES}
+    {attributes()}
+
+    {_REFERENCES}
 
     Examples
     --------
@@ -218,12 +146,7 @@ class SGDClassifier(OnlineClassifierMixin, LinearClassifierMixin, _SGD):
     array([1])
     """
 
-    _constraints: ClassVar = {
-        "loss": OneOf(*LOSSES),
-        "n_jobs": Either(Integer(), OneOf(None)),
-        "multi_class": OneOf(*MULTI_CLASS),
-        "class_weight": ClassWeight(),
-    }
+    _constraints: ClassVar = {"loss": OneOf(*LOSSES)}
     _passive_aggressive_loss = "hinge"
 
     def __init__(self, loss="hinge", *, penalty="l2", alpha=0.0001, l1_ratio=0.15,
@@ -283,38 +206,28 @@ class SGDRegressor(OnlineRegressorMixin, LinearRegressorMixin, _SGD):
     Parameters
     ----------
     loss : str, default="squared_error"
-        {", ".join(f'"{name}"' for name in TARGET_LOSSES)}. The squared error is halved; see the
-        table of losses in the README.{_PARAMETERS}
-    epsilon : float, default=0.1
-        Threshold of "huber", "epsilon_insensitive" and "squared_epsilon_insensitive".
-    quantile : float, default=0.5
-        Quantile of the loss "quantile", in (0, 1).{_MORE_PARAMETERS % (
-            "invscaling", "0.25", "", "")}
+        {quoted(TARGET_LOSSES)}. The squared error is halved; see the
+        table of losses in the README.
+    {parameters("penalty", *_COMMON, "random_state", penalty="l2", random_state=None)}
+    {_STEPS % ("invscaling", "0.25")}
+    {parameters(*_STOPPING, "warm_start", "average", "batch_size", "optimizer")}
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
-        Weights.
+        Weights, of the dtype of the rows.
     intercept_ : ndarray of shape (1,), dtype float64
         Intercept.
-    n_iter_ : int
-        Epochs run.
-    t_ : float
-        1 + the number of steps taken.
-    trace_ : list of dict
-        Per epoch: loss, objective, seconds, and the validation score if there is one.
-    n_features_in_ : int
-        Columns seen by `fit`.
-    feature_names_in_ : ndarray of str
-        Their names, where X was a data frame.
-{_REFERENCES}
+    {attributes("coef_", "intercept_", "classes_")}
+
+    {_REFERENCES}
 
     Examples
     --------
     >>> import numpy as np
     >>> from fastlin import SGDRegressor
     >>> x = np.linspace(-1, 1, 50)[:, None]
-    >>> reg = SGDRegressor(penalty=None, random_state=0).fit(x, 3 * x.ravel() + 1)
+    >>> reg = SGDRegressor(penalty=None, eta0=0.1, random_state=0).fit(x, 3 * x.ravel() + 1)
     >>> bool(abs(reg.predict([[0.5]])[0] - 2.5) < 0.1)
     True
     """

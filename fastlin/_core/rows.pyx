@@ -61,6 +61,36 @@ cdef class Rows:
     def __len__(self):
         return self.c.n
 
+    def __reduce__(self):
+        return make_rows, (self.layout, self.c.n, self.c.d, self.values, self.indices, self.indptr,
+                           self.dtype)
+
+    def to_csr(self):
+        """Return the rows as a scipy CSR matrix; it may share the arrays of these rows."""
+        from scipy.sparse import csr_matrix
+
+        if self.c.layout == FL_DENSE:
+            return csr_matrix(self.values)
+        values, indices, indptr = self.values, self.indices, self.indptr
+        if indptr is None:
+            indptr = np.arange(self.c.n + 1, dtype=np.int64) * self.c.width
+        if values is None:
+            values = np.where(indices < 0, -1, 1).astype(self.dtype)
+            indices = np.where(indices < 0, ~indices, indices)
+        return csr_matrix((values, indices, indptr), shape=self.shape)
+
+    def toarray(self):
+        """Return the rows as a dense array."""
+        return self.values.copy() if self.c.layout == FL_DENSE else self.to_csr().toarray()
+
+    def __getitem__(self, rows):
+        """Return some rows, by a slice, numbers or a mask, as new `Rows`."""
+        from .._data import compact_rows
+
+        if self.c.layout == FL_DENSE:
+            return compact_rows(np.atleast_2d(self.values[rows]))
+        return compact_rows(self.to_csr()[rows])
+
     def __repr__(self):
         return (f"<Rows {self.c.n} x {self.c.d}, {self.layout}, {self.dtype}, "
                 f"{self.nnz} entries>")
@@ -177,6 +207,15 @@ def all_ones(const real[::1] values):
             if other:
                 break
             k += 4096
+    return k >= n
+
+
+def all_signs(const real[::1] values):
+    """Whether each value is 1 or -1; leaves at the first that is not."""
+    cdef Py_ssize_t k = 0, n = values.shape[0]
+    with nogil:
+        while k < n and (values[k] == 1 or values[k] == -1):
+            k += 1
     return k >= n
 
 
