@@ -5,7 +5,6 @@ Shared by every learner that visits rows one after another.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,8 +14,9 @@ import numpy as np
 
 from ._core import order as _order
 from ._core.rows import Rows
+from ._progress import show_epoch
 
-__all__ = ["EpochPlan", "Report", "RowOrder", "train"]
+__all__ = ["EpochPlan", "Report", "RowOrder", "row_order", "train"]
 
 # Rows that are shuffled together where memory order matters. Against a full permutation 64 cost no
 # accuracy and save a factor of 1.5 to 2.5 in time on data that don't fit the cache.
@@ -42,7 +42,6 @@ class EpochPlan:
     adaptive: bool = False
     verbose: int = 0
     callback: Callable[[dict[str, Any]], Any] | None = None
-    label: str = ""
 
 
 @dataclass
@@ -127,18 +126,18 @@ def train(
         entry["seconds"] = time.perf_counter() - started
         report.n_iter = epoch + 1
         report.trace.append(entry)
-        _tell(plan, entry)
-        if plan.tol is None:
-            continue
-        waited = waited + 1 if watched > best - plan.tol else 0
-        best = min(best, watched)
-        if waited >= plan.n_iter_no_change:
-            if plan.adaptive and learner.rule["eta0"] > _ADAPTIVE_FLOOR:
-                learner.rule["eta0"] /= _ADAPTIVE_FACTOR
-                waited = 0
-            else:
-                report.converged = True
-                break
+        if plan.tol is not None:
+            waited = waited + 1 if watched > best - plan.tol else 0
+            best = min(best, watched)
+            if waited >= plan.n_iter_no_change:
+                if plan.adaptive and learner.rule["eta0"] > _ADAPTIVE_FLOOR:
+                    learner.rule["eta0"] /= _ADAPTIVE_FACTOR
+                    waited = 0
+                else:
+                    report.converged = True
+        _tell(plan, entry, last=report.converged or epoch + 1 == plan.max_iter)
+        if report.converged:
+            break
     return report
 
 
@@ -151,15 +150,9 @@ def _check_finite(learner: Any, epoch: int) -> None:
         )
 
 
-def _tell(plan: EpochPlan, entry: dict[str, float]) -> None:
-    """Report an epoch to the caller's function and, if asked for, on the terminal."""
+def _tell(plan: EpochPlan, entry: dict[str, float], last: bool) -> None:
+    """Report an epoch to the caller's function and, if asked for, on standard error."""
     if plan.callback is not None:
         plan.callback(dict(entry))
     if plan.verbose:
-        score = entry.get("validation_score")
-        held_out = "" if score is None else f", validation score {score:.4f}"
-        print(
-            f"{plan.label}epoch {entry['epoch']}/{plan.max_iter}: loss {entry['loss']:.6f}, "
-            f"objective {entry['objective']:.6f}{held_out}, {entry['seconds']:.2f} s",
-            file=sys.stderr,
-        )
+        show_epoch(entry, plan.max_iter, last)

@@ -3,12 +3,13 @@
 The flow of one `fit`: parameters are checked; X becomes `Rows`, y codes or numbers, class weights
 fold into sample weights; each learner (one for two classes, a regression or a joint loss, one per
 class for one-vs-rest) becomes a `Task` with its own seed; the tasks run in threads; their weights
-become `coef_` and `intercept_`. `_epochs` has the loop, `_learner` the step.
+become `coef_` and `intercept_`. `_task` has the task, `_epochs` the loop, `_learner` the step.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import copy
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,14 +18,14 @@ from . import _parallel
 from ._base import Estimator, r2
 from ._core.rows import Rows
 from ._data import rows_of
-from ._epochs import EpochPlan, Report, row_order, train
+from ._epochs import EpochPlan
 from ._exceptions import warn, warn_convergence
-from ._learner import make_learner
-from ._params import Boolean, ClassWeight, Either, Integer, OneOf, RandomState, Real
+from ._grow import grow_memories
+from ._learner import make_learner, weights_in
+from ._params import Boolean, ClassWeight, Either, Integer, OneOf, RandomState, Real, shown
 from ._random import spawn_seed
-from ._safety import loss_if_worse_than_constant
-from ._scores import score_rows
 from ._split import split_rows
+from ._task import Task
 from ._validation import (
     check_sample_weight,
     check_target,
@@ -38,51 +39,9 @@ from ._validation import (
 __all__ = ["MULTI_CLASS", "OnlineClassifierMixin", "OnlineEstimator", "OnlineRegressorMixin"]
 
 _NO_WEIGHTS = np.empty(0)
-_ONE = np.empty(1)
 # Words for the joint form of a loss; the latter two are scikit-learn's.
 JOINT = ("joint", "multinomial", "crammer_singer")
 MULTI_CLASS = ("ovr", *JOINT)
-
-
-@dataclass
-class Task:
-    """One learner to train, and what came of it."""
-
-    X: Rows
-    y: np.ndarray
-    weight: np.ndarray
-    rows: np.ndarray
-    held_out: np.ndarray
-    rule: dict[str, Any]
-    plan: EpochPlan
-    seed: np.ndarray
-    score: Any
-    n_outputs: int
-    start: tuple[np.ndarray, np.ndarray] | None = None
-    learner: Any = None
-    report: Report | None = None
-    worse: tuple[float, float] | None = None
-
-    def __call__(self) -> Task:
-        learner = self.learner = make_learner(
-            self.X.shape[1], self.X.dtype, self.rule, self.n_outputs
-        )
-        if self.start is not None:
-            learner.start_from(*self.start)
-        order = row_order(self.X, self.y, self.rows, self.plan.shuffle, self.seed)
-        validate = self._validate if len(self.held_out) else None
-        self.report = train(learner, self.X, self.y, self.weight, order, self.plan, validate)
-        self.worse = loss_if_worse_than_constant(
-            learner, self.X, self.y, self.weight, self.rows, self.report.trace[-1]["loss"],
-            in_order=not self.plan.shuffle,
-        )
-        return self
-
-    def _validate(self) -> float:
-        """Score of the current weights on the held-out rows."""
-        p = score_rows(self.X, *self.learner.weights(), self.held_out)
-        weight = self.weight[self.held_out] if len(self.weight) else None
-        return self.score(self.y[self.held_out], p, weight)
 
 
 class OnlineEstimator(Estimator):
@@ -110,7 +69,7 @@ class OnlineEstimator(Estimator):
     def _check_together(self) -> None:
         """Rules between two parameters."""
 
-    def _plan(self) -> EpochPlan:
+    def _plan(self, callback: Any) -> EpochPlan:
         """How long to train, from the parameters."""
         return EpochPlan(
             max_iter=self.max_iter,
@@ -119,6 +78,7 @@ class OnlineEstimator(Estimator):
             shuffle=self.shuffle,
             adaptive=getattr(self, "learning_rate", None) == "adaptive",
             verbose=int(self.verbose),
+            callback=callback,
         )
 
     def _begin(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple:
@@ -134,6 +94,11 @@ class OnlineEstimator(Estimator):
         """Initial (W, b) per learner, or None for zeros; `groups` are their numbers of outputs."""
         if self.warm_start and hasattr(self, "coef_"):
             last = self._weights(averaged=False)
+            if last[0].shape[1] != d:
+                raise ValueError(
+                    f"X has {d} features, but warm_start goes on from weights of "
+                    f"{last[0].shape[1]}; fit with warm_start=False."
+                )
             coef_init = last[0] if coef_init is None else coef_init
             intercept_init = last[1] if intercept_init is None else intercept_init
         if coef_init is None and intercept_init is None:
@@ -145,18 +110,13 @@ class OnlineEstimator(Estimator):
 
     def _weights(self, averaged: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """(coef, intercept) of all outputs: the averaged ones or, for a warm start, the last."""
-        rule = self._rule()
-        pairs = [
-            make_learner(0, None, rule, memory=memory, n_outputs=memory.get("b", _ONE).shape[-1])
-            .weights(averaged)
-            for memory in self._memories
-        ]
+        pairs = [weights_in(memory, averaged) for memory in self._memories]
         return np.concatenate([w for w, _ in pairs]), np.concatenate([b for _, b in pairs])
 
     def _train(self, rows: Rows, targets: list, groups: list[int], weight: np.ndarray | None,
-               start: list, stratify: np.ndarray | None, score: Any) -> None:
+               start: list, stratify: np.ndarray | None, score: Any, callback: Any) -> None:
         """Run one task per target and keep what they have learnt."""
-        rule, plan = self._rule(), self._plan()
+        rule, plan = self._rule(), self._plan(callback)
         weight, active = _relative(weight, rows.shape[0])
         seeds = spawn_seed(self.random_state, len(targets) + 1)
         held_out = np.empty(0, dtype=np.int64)
@@ -166,7 +126,9 @@ class OnlineEstimator(Estimator):
             Task(rows, y, weight, active, held_out, rule, plan, seed, score, n_outputs, first)
             for y, n_outputs, seed, first in zip(targets, groups, seeds, start, strict=False)
         ]
-        _parallel.run(tasks, getattr(self, "n_jobs", None))
+        _parallel.run(
+            tasks, getattr(self, "n_jobs", None), lambda: [task.cancel() for task in tasks]
+        )
         self._finish(tasks)
 
     def _finish(self, tasks: list[Task]) -> None:
@@ -185,13 +147,19 @@ class OnlineEstimator(Estimator):
         elif self.tol is not None and not all(task.report.converged for task in tasks):
             warn_convergence(
                 f"{type(self).__name__} stopped after max_iter={self.max_iter} epochs while its "
-                f"objective still changed by more than tol={self.tol:g}; raise max_iter or tol."
+                f"objective still changed by more than tol={float(self.tol):g}; raise max_iter or tol."
             )
 
     def _continue(self, rows: Rows, targets: list, groups: list[int],
                   weight: np.ndarray | None) -> None:
         """One pass over the rows in the caller's order, going on from where training stood."""
         memories = getattr(self, "_memories", None) or [None] * len(targets)
+        if len(memories) != len(targets):
+            raise ValueError(
+                "multi_class can't change while training goes on from what was learnt; use fit."
+            )
+        # Copies: a step that overflows, or Ctrl-C, leaves what was learnt before as it was.
+        memories = copy.deepcopy(memories)
         order = np.arange(rows.shape[0]) if weight is None else np.flatnonzero(weight)
         weights = _NO_WEIGHTS if weight is None else weight
         rule, d = self._rule(), rows.shape[1]
@@ -199,15 +167,23 @@ class OnlineEstimator(Estimator):
             make_learner(d, rows.dtype, rule, n_outputs, memory)
             for n_outputs, memory in zip(groups, memories, strict=True)
         ]
-        for learner, y in zip(learners, targets, strict=True):
-            learner.visit(rows, y, weights, order)
+        visits = [
+            partial(learner.visit, rows, y, weights, order)
+            for learner, y in zip(learners, targets, strict=True)
+        ]
+        _parallel.run(
+            visits,
+            getattr(self, "n_jobs", None),
+            lambda: [setattr(learner, "cancelled", True) for learner in learners],
+        )
+        for learner in learners:
             if not learner.is_finite():
                 raise ValueError(
                     "Floating-point overflow in partial_fit: the steps are too long for these "
                     "data. Scale the columns of X, or lower eta0."
                 )
         self._memories = [learner.memory for learner in learners]
-        self.t_ = 1.0 + learners[0].state["t"]
+        self.t_ = 1.0 + max(learner.state["t"] for learner in learners)
         self.n_iter_ = 1
 
 
@@ -215,9 +191,14 @@ def _shaped(name: str, value: Any, shape: tuple) -> np.ndarray:
     """An initial value of the right shape; None is zeros."""
     if value is None:
         return np.zeros(shape)
-    array = np.asarray(value, dtype=np.float64)
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold numbers: {error}.") from None
     if array.size != int(np.prod(shape)) or not np.isfinite(array).all():
-        raise ValueError(f"{name} must hold finite numbers of shape {shape}, got {array.shape}.")
+        raise ValueError(
+            f"{name} must hold finite numbers of shape {shape}, got {shown(array)}."
+        )
     return array.reshape(shape)
 
 
@@ -227,14 +208,16 @@ def _relative(weight: np.ndarray | None, n: int) -> tuple[np.ndarray, np.ndarray
     if weight is None:
         return _NO_WEIGHTS, np.arange(n)
     active = np.flatnonzero(weight)
-    return weight * (len(active) / weight.sum()), active
+    # over the largest first: a sum of huge weights would overflow, one of tiny ones be lost
+    share = weight / weight.max()
+    return share * (len(active) / share.sum()), active
 
 
 class OnlineRegressorMixin:
     """`fit` and `partial_fit` of regressors."""
 
     def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None,
-            sample_weight: Any = None) -> Any:
+            sample_weight: Any = None, callback: Any = None) -> Any:
         """Fit the model.
 
         Parameters
@@ -249,6 +232,8 @@ class OnlineRegressorMixin:
             Intercept to start from.
         sample_weight : array-like of shape (n_samples,), optional
             Weights that count as repetitions; 0 removes a row.
+        callback : callable, optional
+            Called after each epoch with its entry of `trace_`; what it raises ends training.
 
         Returns
         -------
@@ -266,7 +251,7 @@ class OnlineRegressorMixin:
         """
         rows, y, weight = self._begin(X, y, sample_weight, reset=True)
         start = self._start([1], rows.shape[1], coef_init, intercept_init)
-        self._train(rows, [y], [1], weight, start, None, _r2_of_column)
+        self._train(rows, [y], [1], weight, start, None, _r2_of_column, callback)
         self._set_weights()
         return self
 
@@ -313,7 +298,7 @@ class OnlineClassifierMixin:
     }
 
     def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None,
-            sample_weight: Any = None) -> Any:
+            sample_weight: Any = None, callback: Any = None) -> Any:
         """Fit the model.
 
         Parameters
@@ -328,6 +313,9 @@ class OnlineClassifierMixin:
             Intercepts to start from.
         sample_weight : array-like of shape (n_samples,), optional
             Weights that count as repetitions; 0 removes a row. Class weights multiply them.
+        callback : callable, optional
+            Called after each epoch of each learner with its entry of `trace_`; what it raises ends
+            training.
 
         Returns
         -------
@@ -356,12 +344,13 @@ class OnlineClassifierMixin:
         absent = _absent_classes(classes, codes, weight)
         targets, groups = self._targets(classes, codes)
         start = self._start(groups, rows.shape[1], coef_init, intercept_init)
-        self._train(rows, targets, groups, weight, start, codes, _share_right)
+        self._train(rows, targets, groups, weight, start, codes, _share_right, callback)
         self.classes_ = classes
         self._set_weights(absent)
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None,
+                    grow: bool = False) -> Any:
         """Take one step per row, in the given order.
 
         Parameters
@@ -374,6 +363,9 @@ class OnlineClassifierMixin:
             All labels that will ever come; needed in the first call.
         sample_weight : array-like of shape (n_samples,), optional
             Weights relative to 1, since those of rows to come are not known.
+        grow : bool, default=False
+            Whether labels that were not announced become new classes, whose weights begin at zero;
+            otherwise they are an error.
 
         Returns
         -------
@@ -392,7 +384,7 @@ class OnlineClassifierMixin:
             )
         first = not hasattr(self, "coef_")
         rows, y, sample_weight = self._begin(X, y, sample_weight, reset=first)
-        known = partial_fit_classes(self, classes)
+        known = self._grow(y, classes) if grow else partial_fit_classes(self, classes)
         if len(known) < 2:
             raise ValueError(f"classes must hold at least two classes, got {listed(known)}.")
         codes = encode_known_labels(y, known)
@@ -401,6 +393,18 @@ class OnlineClassifierMixin:
         self.classes_ = known
         self._set_weights(())
         return self
+
+    def _grow(self, y: np.ndarray, classes: Any) -> np.ndarray:
+        """The classes known so far, announced now, and found in y; memories follow them."""
+        old = getattr(self, "classes_", None)
+        found = [encode_labels(y)[0]]
+        if classes is not None:
+            found.append(encode_labels(check_target(classes, self))[0])
+        known = encode_labels(np.concatenate([*found, *([] if old is None else [old])]))[0]
+        if old is not None and len(known) > len(old):
+            joint, signed = self._is_joint(len(known)), getattr(self, "optimizer", "") == "adam"
+            self._memories = grow_memories(self._memories, old, known, joint, signed)
+        return known
 
     def _is_joint(self, n_classes: int) -> bool:
         """Whether all classes are trained together, by the loss's joint form."""
