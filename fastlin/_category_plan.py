@@ -62,8 +62,9 @@ class ColumnPlan(NamedTuple):
         return self.grouped() if place is None else np.delete(self.grouped(), place)
 
 
-def plan_column(column: Coded, j: int, encoder: Any, given: Any, drop: Any,
-                drops_value: bool) -> ColumnPlan:
+def plan_column(
+    column: Coded, j: int, encoder: Any, given: Any, drop: Any, drops_value: bool
+) -> ColumnPlan:
     """Decide on the categories of a column, in what order, which are grouped and which is dropped.
 
     Parameters
@@ -85,8 +86,10 @@ def plan_column(column: Coded, j: int, encoder: Any, given: Any, drop: Any,
         categories = _given_categories(given, column.values, j)
         lacking = positions_in(categories, column.values) < 0
         if encoder.handle_unknown == "error" and lacking.any():
-            raise ValueError(f"Found unknown categories {column.values[lacking].tolist()} in column "
-                             f"{j} during fit; add them to categories or set handle_unknown.")
+            raise ValueError(
+                f"Found unknown categories {column.values[lacking].tolist()} in column "
+                f"{j} during fit; add them to categories or set handle_unknown."
+            )
     infrequent = _infrequent(column, categories, encoder.min_frequency, encoder.max_categories)
     outputs = np.arange(len(categories))
     if infrequent is not None:
@@ -115,8 +118,10 @@ def sorted_categories(values: np.ndarray, j: int) -> np.ndarray:
         present.sort()
     except TypeError:
         kinds = sorted({type(value).__name__ for value in present})
-        raise TypeError("Encoders require their input argument must be uniformly strings or "
-                        f"numbers. Got {kinds} in column {j}.") from None
+        raise TypeError(
+            "Encoders require their input argument must be uniformly strings or "
+            f"numbers. Got {kinds} in column {j}."
+        ) from None
     missing.sort(key=lambda value: value is not None)
     result = np.empty(len(values), dtype=object)
     result[:] = present + missing
@@ -127,11 +132,14 @@ def _given_categories(given: Any, values: np.ndarray, j: int) -> np.ndarray:
     """Check the categories that the user gives for a column."""
     categories = _as_column_type(given, values.dtype)
     if categories.ndim != 1 or len(categories) == 0:
-        raise ValueError(f"categories[{j}] must be a list of at least one category, got shape "
-                         f"{categories.shape}.")
+        raise ValueError(
+            f"categories[{j}] must be a list of at least one category, got shape "
+            f"{categories.shape}."
+        )
     if categories.dtype == object and values.dtype.kind != "S" and isinstance(categories[0], bytes):
-        raise ValueError(f"categories[{j}] are bytes, but column {j} of X holds "
-                         f"{type(values[0]).__name__}.")
+        raise ValueError(
+            f"categories[{j}] are bytes, but column {j} of X holds {type(values[0]).__name__}."
+        )
     cells = categories.tolist()
     if any(value is not None and is_missing(value) for value in cells[:-1]):
         raise ValueError(f"NaN must be the last of categories[{j}].")
@@ -140,13 +148,15 @@ def _given_categories(given: Any, values: np.ndarray, j: int) -> np.ndarray:
     if categories.dtype.kind in "biufMm":
         present = categories[categories == categories]  # noqa: PLR0124
         if (present[1:] <= present[:-1]).any():
-            raise ValueError(f"Unsorted categories are not supported for numerical categories: sort "
-                             f"categories[{j}].")
+            raise ValueError(
+                f"Unsorted categories are not supported for numerical categories: sort "
+                f"categories[{j}]."
+            )
     return categories
 
 
 def _as_column_type(given: Any, dtype: np.dtype) -> np.ndarray:
-    """Return categories in the type of their column, or in one that holds both if that loses any."""
+    """Return categories in the type of their column, or in one that holds both."""
     if dtype.kind in "OU":
         return np.array(given, dtype=object)
     categories = np.array(given)
@@ -173,12 +183,18 @@ def positions_in(categories: np.ndarray, values: np.ndarray) -> np.ndarray:
     nan = len(cells) - 1 if cells[-1] is not None and is_missing(cells[-1]) else -1
     places = [numbered.get(value, -1) for value in values.tolist()]
     # NaN differs from itself, so it is looked for only among what was not found.
-    return np.array([nan if place < 0 and value is not None and is_missing(value) else place
-                     for place, value in zip(places, values.tolist(), strict=True)], dtype=np.int64)
+    return np.array(
+        [
+            nan if place < 0 and value is not None and is_missing(value) else place
+            for place, value in zip(places, values.tolist(), strict=True)
+        ],
+        dtype=np.int64,
+    )
 
 
-def _infrequent(column: Coded, categories: np.ndarray, min_frequency: float | None,
-                max_categories: int | None) -> np.ndarray | None:
+def _infrequent(
+    column: Coded, categories: np.ndarray, min_frequency: float | None, max_categories: int | None
+) -> np.ndarray | None:
     """Return the positions of the categories that are grouped, or None."""
     if min_frequency is None and max_categories is None:
         return None
@@ -197,8 +213,14 @@ def _infrequent(column: Coded, categories: np.ndarray, min_frequency: float | No
     return np.flatnonzero(rare) if rare.any() else None
 
 
-def _dropped(drop: Any, drops_value: bool, categories: np.ndarray, outputs: np.ndarray,
-             infrequent: np.ndarray | None, j: int) -> int | None:
+def _dropped(
+    drop: Any,
+    drops_value: bool,
+    categories: np.ndarray,
+    outputs: np.ndarray,
+    infrequent: np.ndarray | None,
+    j: int,
+) -> int | None:
     """Return the position of the category that is dropped, or None."""
     if not drops_value:
         binary = outputs.max() == 1
@@ -208,9 +230,12 @@ def _dropped(drop: Any, drops_value: bool, categories: np.ndarray, outputs: np.n
     value[0] = drop
     position = int(positions_in(categories, value)[0])
     if position < 0:
-        raise ValueError(f"drop names the category {drop!r} for column {j}, which has only "
-                         f"{categories.tolist()}.")
+        raise ValueError(
+            f"drop names the category {drop!r} for column {j}, which has only "
+            f"{categories.tolist()}."
+        )
     if infrequent is not None and position in infrequent:
-        raise ValueError(f"Unable to drop category {drop!r} from feature {j} because it is "
-                         "infrequent.")
+        raise ValueError(
+            f"Unable to drop category {drop!r} from feature {j} because it is infrequent."
+        )
     return position

@@ -55,8 +55,9 @@ def missing_mask(cells: list) -> np.ndarray:
 def table_shape(X: Any) -> tuple[int, int]:
     """Check that X is a table; its numbers of rows and columns."""
     if hasattr(X, "tocsr"):
-        raise TypeError("Sparse data was passed for X, but categories need dense data; use "
-                        "X.toarray().")
+        raise TypeError(
+            "Sparse data was passed for X, but categories need dense data; use X.toarray()."
+        )
     shape = getattr(X, "shape", None)
     if shape is None:
         raise ValueError("X must be a table with two dimensions.")
@@ -202,8 +203,10 @@ def _numbered(cells: list) -> tuple[np.ndarray, list]:
         unhashable = [type(cell).__name__ for cell in cells if not _is_hashable(cell)]
         if not unhashable:
             raise
-        raise TypeError("argument must be a string, a number or another hashable object, got a "
-                        f"cell of type {unhashable[0]}.") from None
+        raise TypeError(
+            "argument must be a string, a number or another hashable object, got a "
+            f"cell of type {unhashable[0]}."
+        ) from None
     return codes, list(numbers)
 
 
@@ -274,7 +277,9 @@ def _polars_column(column: Any) -> Coded:
         numbers = {code: i for i, code in enumerate(known.to_physical().to_list())}
         physical = _coded_integers(_filled(column.to_physical(), polars))
         codes = np.array([numbers.get(code, -1) for code in physical.values.tolist()])
-        return _from_dictionary(codes[physical.codes], _object_array(known.cast(str).to_list()), None)
+        return _from_dictionary(
+            codes[physical.codes], _object_array(known.cast(str).to_list()), None
+        )
     if name == "String":
         known = column.unique().drop_nulls()
         codes = _filled(column.cast(polars.Enum(known)).to_physical(), polars)

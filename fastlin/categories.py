@@ -133,9 +133,19 @@ class OneHotEncoder(TransformerMixin, Estimator):
     _tags: ClassVar[dict[str, Any]] = {"sparse": False, "categorical": True, "allow_nan": True}
     _fitted_attribute = "categories_"
 
-    def __init__(self, *, categories="auto", drop=None, sparse_output=True, dtype=np.float64,
-                 handle_unknown="error", min_frequency=None, max_categories=None,
-                 feature_name_combiner="concat", output="csr"):
+    def __init__(
+        self,
+        *,
+        categories="auto",
+        drop=None,
+        sparse_output=True,
+        dtype=np.float64,
+        handle_unknown="error",
+        min_frequency=None,
+        max_categories=None,
+        feature_name_combiner="concat",
+        output="csr",
+    ):
         self.categories = categories
         self.drop = drop
         self.sparse_output = sparse_output
@@ -270,10 +280,14 @@ class OneHotEncoder(TransformerMixin, Estimator):
     def infrequent_categories_(self) -> list[np.ndarray | None]:
         """The infrequent categories of each column."""
         if "categories_" not in self.__dict__ or not self._groups():
-            raise AttributeError("infrequent_categories_ is there only after fit with "
-                                 "min_frequency or max_categories.")
-        return [None if plan.infrequent is None else categories[plan.infrequent]
-                for plan, categories in zip(self._plans, self.categories_, strict=True)]
+            raise AttributeError(
+                "infrequent_categories_ is there only after fit with "
+                "min_frequency or max_categories."
+            )
+        return [
+            None if plan.infrequent is None else categories[plan.infrequent]
+            for plan, categories in zip(self._plans, self.categories_, strict=True)
+        ]
 
     def _groups(self) -> bool:
         """Say whether infrequent categories are grouped."""
@@ -285,8 +299,10 @@ class OneHotEncoder(TransformerMixin, Estimator):
             if not self.sparse_output:
                 raise ValueError("output='rows' needs sparse_output=True.")
             if np.dtype(self.dtype) not in (np.float32, np.float64):
-                raise ValueError("output='rows' needs dtype float32 or float64, got "
-                                 f"{np.dtype(self.dtype).name}.")
+                raise ValueError(
+                    "output='rows' needs dtype float32 or float64, got "
+                    f"{np.dtype(self.dtype).name}."
+                )
 
     def _coded(self, X: Any, reset: bool) -> list[Coded]:
         """Check X and return its columns as codes and values."""
@@ -301,15 +317,23 @@ class OneHotEncoder(TransformerMixin, Estimator):
     def _fit(self, columns: list[Coded]) -> None:
         """Set what `fit` learns from coded columns."""
         d = len(columns)
-        given = self._per_column("categories", d) if not isinstance(self.categories, str) else [None] * d
+        given = (
+            self._per_column("categories", d)
+            if not isinstance(self.categories, str)
+            else [None] * d
+        )
         drop = self.drop if self.drop is None or isinstance(self.drop, str) else list(self.drop)
         drops = self._per_column("drop", d) if isinstance(drop, list) else [drop] * d
-        plans = [plan_column(column, j, self, given[j], drops[j], isinstance(drop, list))
-                 for j, column in enumerate(columns)]
+        plans = [
+            plan_column(column, j, self, given[j], drops[j], isinstance(drop, list))
+            for j, column in enumerate(columns)
+        ]
         starts = np.cumsum([0] + [plan.n_outputs for plan in plans])
         if starts[-1] > _MAX_COLUMNS:
-            raise ValueError(f"X has {starts[-1]} categories, more than 32-bit column numbers can "
-                             "tell apart; set max_categories or hash them.")
+            raise ValueError(
+                f"X has {starts[-1]} categories, more than 32-bit column numbers can "
+                "tell apart; set max_categories or hash them."
+            )
         self._plans, self._starts = plans, starts
         self.drop_idx_ = None
         if self.drop is not None:
@@ -321,8 +345,9 @@ class OneHotEncoder(TransformerMixin, Estimator):
         """Return a parameter that has one element per column."""
         values = list(getattr(self, name))
         if len(values) != d:
-            raise ValueError(f"{name} must have one element per column of X: {d}, got "
-                             f"{len(values)}.")
+            raise ValueError(
+                f"{name} must have one element per column of X: {d}, got {len(values)}."
+            )
         return values
 
     def _numbers_of(self, columns: list[Coded]) -> np.ndarray:
@@ -355,8 +380,9 @@ class OneHotEncoder(TransformerMixin, Estimator):
         found = f"Found unknown categories [{shown}] in column {j}{name} during transform"
         if self.handle_unknown == "error":
             row = int(np.isin(column.codes, np.flatnonzero(unknown)).argmax())
-            raise ValueError(f"{found}, first in row {row}; handle_unknown='ignore' encodes them "
-                             "as zeros.")
+            raise ValueError(
+                f"{found}, first in row {row}; handle_unknown='ignore' encodes them as zeros."
+            )
         if self._plans[j].unknown < 0:
             notes.append(f"{found}: they are encoded as all zeros")
         elif self.handle_unknown == "warn":
@@ -390,8 +416,10 @@ class OneHotEncoder(TransformerMixin, Estimator):
             X = X.to_csr()
         X = X if issparse(X) else np.asarray(X)
         if X.ndim != 2 or X.shape[1] != self._starts[-1]:
-            raise ValueError("Shape of the passed X data is not correct. Expected "
-                             f"{self._starts[-1]} columns, got shape {X.shape}.")
+            raise ValueError(
+                "Shape of the passed X data is not correct. Expected "
+                f"{self._starts[-1]} columns, got shape {X.shape}."
+            )
         X = csr_matrix(X)
         if not np.isfinite(X.data).all():
             raise ValueError("X must be finite, but it holds NaN or infinity.")
@@ -416,8 +444,10 @@ class OneHotEncoder(TransformerMixin, Estimator):
             return labels[best]
         if self.handle_unknown == "error" or plan.unknown >= 0:
             rows = np.flatnonzero(nothing)
-            raise ValueError(f"Samples {rows[:5].tolist()} can not be inverted: they have no entry "
-                             f"for feature {j}, which drops no category and knows no unknown ones.")
+            raise ValueError(
+                f"Samples {rows[:5].tolist()} can not be inverted: they have no entry "
+                f"for feature {j}, which drops no category and knows no unknown ones."
+            )
         return np.append(labels.astype(object), [None])[best]
 
     def _feature_names_out(self, names: np.ndarray) -> np.ndarray:
@@ -425,12 +455,17 @@ class OneHotEncoder(TransformerMixin, Estimator):
         combine = self.feature_name_combiner
         if isinstance(combine, str):
             combine = lambda feature, category: f"{feature}_{category!s}"
-        out = [combine(name, category) for name, plan in zip(names, self._plans, strict=True)
-               for category in plan.labels()]
+        out = [
+            combine(name, category)
+            for name, plan in zip(names, self._plans, strict=True)
+            for category in plan.labels()
+        ]
         wrong = next((name for name in out if not isinstance(name, str)), None)
         if wrong is not None:
-            raise TypeError("feature_name_combiner must return strings, but it returned "
-                            f"{type(wrong).__name__}.")
+            raise TypeError(
+                "feature_name_combiner must return strings, but it returned "
+                f"{type(wrong).__name__}."
+            )
         return np.array(out, dtype=object)
 
 
@@ -439,14 +474,19 @@ def _ones_matrix(indices: np.ndarray, indptr: np.ndarray, n: int, width: int, dt
     from scipy.sparse import csr_matrix
 
     kind = np.int32 if len(indices) <= _MAX_COLUMNS else np.int64
-    arrays = (np.ones(len(indices), dtype), indices.astype(kind, copy=False),
-              indptr.astype(kind, copy=False))
+    arrays = (
+        np.ones(len(indices), dtype),
+        indices.astype(kind, copy=False),
+        indptr.astype(kind, copy=False),
+    )
     X = csr_matrix(arrays, shape=(n, width))
     X.has_canonical_format = True
     return X
 
 
-def _ones_rows(indices: np.ndarray, indptr: np.ndarray | None, n: int, width: int, dtype: Any) -> Any:
+def _ones_rows(
+    indices: np.ndarray, indptr: np.ndarray | None, n: int, width: int, dtype: Any
+) -> Any:
     """Return `Rows` without values, and without row bounds where all rows are equally long."""
     from ._core.rows import make_rows
 
