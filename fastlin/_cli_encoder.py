@@ -374,7 +374,7 @@ class ColumnEncoder(TransformerMixin, Estimator):
         if not isinstance(given, str):
             return list(given)
         other = self.categorical if parameter == "numeric" else self.numeric
-        if isinstance(other, str):
+        if other == "all":
             raise ValueError("categorical and numeric cannot both be 'all'.")
         used = {self.text, self.label, *other}
         return [name for name in table.columns if name not in used]
