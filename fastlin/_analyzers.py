@@ -12,12 +12,12 @@ import functools
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ._exceptions import warn
-from ._params import Boolean, Constraint, Either, Instance, OneOf, shown
+from ._params import Boolean, Constraint, Either, Instance, OneOf, is_nan, shown
 from ._params import Callable as CallableConstraint
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "StopWords",
     "TextAnalysis",
     "byte_classes",
+    "check_documents",
     "strip_accents_ascii",
     "strip_accents_unicode",
     "word_bits",
@@ -183,7 +184,19 @@ class StopWords(Constraint):
 class TextAnalysis:
     """The parameters that say how a document becomes n-grams, and what is built from them."""
 
-    _constraints = {
+    input: str
+    encoding: str
+    decode_error: str
+    strip_accents: str | Callable | None
+    lowercase: bool
+    preprocessor: Callable | None
+    tokenizer: Callable | None
+    stop_words: str | Iterable[str] | None
+    token_pattern: str | None
+    ngram_range: tuple[int, int]
+    analyzer: str | Callable
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
         "input": OneOf("content", "filename", "file"),
         "encoding": Instance(str),
         "decode_error": OneOf("strict", "ignore", "replace"),
@@ -272,8 +285,8 @@ class TextAnalysis:
         UnicodeDecodeError
             If bytes are not in `encoding` and `decode_error` is "strict".
         """
-        if isinstance(doc, float) and doc != doc:
-            raise TypeError("A document must be str or bytes, got nan; replace missing ones by ''.")
+        if isinstance(doc, float) and is_nan(doc):
+            raise TypeError("a document must be str or bytes, got nan; replace missing ones by ''.")
         if self.input == "filename":
             with open(doc, "rb") as file:
                 doc = file.read()
@@ -367,7 +380,7 @@ class TextAnalysis:
         if callable(self.analyzer):
             return self.analyzer
         shortest, longest = self.ngram_range
-        lengths = {"shortest": int(shortest), "longest": int(longest)}
+        lengths: dict[str, Any] = {"shortest": int(shortest), "longest": int(longest)}
         preprocess = self.build_preprocessor()
         if self.analyzer == "word":
             return functools.partial(
@@ -398,7 +411,8 @@ class TextAnalysis:
 def check_documents(X: Any) -> Any:
     """Return a collection of documents, refusing what would be iterated by mistake."""
     if isinstance(X, (str, bytes)):
-        raise ValueError(
+        # scikit-learn's type of error.
+        raise ValueError(  # noqa: TRY004
             f"X must be an iterable of documents, got one {type(X).__name__}; pass a list with it."
         )
     shape = getattr(X, "shape", None)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -54,7 +54,7 @@ class HashedNgram(NamedTuple):
 
     ngram: str
     sign: int
-    count: int
+    frequency: int
 
 
 class _Output:
@@ -227,14 +227,14 @@ class HashingVectorizer(TextAnalysis, Estimator):
     [[3.0], [6.0]]
     """
 
-    _constraints = {
+    _constraints: ClassVar[dict[str, Constraint]] = {
         "n_features": Integer(1, 2**31 - 1),
         "binary": Boolean(),
         "norm": OneOf("l1", "l2", None),
         "alternate_sign": Boolean(),
         "dtype": FloatType(),
     }
-    _tags = {
+    _tags: ClassVar[dict[str, Any]] = {
         "two_d_array": False,
         "string": True,
         "sparse": False,
@@ -388,7 +388,7 @@ class HashingVectorizer(TextAnalysis, Estimator):
         Returns
         -------
         dict of int to list of HashedNgram
-            For each column its n-grams with their sign and count, most frequent first, equally
+            For each column its n-grams with sign and frequency, most frequent first, equally
             frequent ones in alphabetical order. The list is empty if none falls there.
 
         Raises
@@ -412,18 +412,21 @@ class HashingVectorizer(TextAnalysis, Estimator):
             Integer(0, int(self.n_features) - 1).check("columns", column)
         hasher = self._hasher()
         analyse = self._build_text_analyzer()
-        seen: dict[Any, tuple[int, int] | None] = {}
-        counts: Counter = Counter()
         members = frozenset(wanted)
+        # Only what falls into these columns is kept: a corpus has far more n-grams than that.
+        places: dict[str | bytes, tuple[int, int]] = {}
+        counts: Counter[str | bytes] = Counter()
         for row, document in enumerate(check_documents(X)):
             for feature in analyse(self._decode_row(document, row)):
-                if feature not in seen:
-                    seen[feature] = self._place(feature, row, hasher, members)
-                if seen[feature] is not None:
-                    counts[feature] += 1
+                if feature not in places:
+                    place = self._place(feature, row, hasher, members)
+                    if place is None:
+                        continue
+                    places[feature] = place
+                counts[feature] += 1
         found: dict[int, list[HashedNgram]] = {column: [] for column in wanted}
         for feature, count in sorted(counts.items(), key=lambda item: (-item[1], str(item[0]))):
-            column, sign = seen[feature]
+            column, sign = places[feature]
             if len(found[column]) < top:
                 text = feature if isinstance(feature, str) else feature.decode("utf-8", "replace")
                 found[column].append(HashedNgram(text, sign, count))
@@ -455,9 +458,7 @@ class HashingVectorizer(TextAnalysis, Estimator):
         size = 0
         for row, document in enumerate(documents):
             text = document
-            if type(text) is not str:
-                text = self._decode_row(document, row)
-            elif self.input != "content":
+            if type(text) is not str or self.input != "content":
                 text = self._decode_row(document, row)
             if not (c_preprocesses and type(text) is str and text.isascii()):
                 text = _encode_text(preprocess(text), row)
