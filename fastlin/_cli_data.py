@@ -1,4 +1,4 @@
-"""Files of examples as the shell reads them: a target, and features or the columns that hold them."""
+"""Files of examples as the shell reads them: a target, and features or columns that hold them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def display_name(path: str) -> str:
 
 
 def read_svmlight(args: Namespace) -> tuple[Any, np.ndarray]:
-    """Read an svmlight file; column j has the index j of the file, whether that begins at 0 or 1."""
+    """Read an svmlight file; column j has the index j, whether those begin at 0 or 1."""
     if args.no_header:
         raise UsageError("--no-header is for CSV and TSV; svmlight has no header.")
     X, y = load_svmlight_file(args.data, zero_based=True)

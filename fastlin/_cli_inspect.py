@@ -58,25 +58,26 @@ def feature_namer(model: Any) -> Callable[[int], tuple[str, int]]:
     return lambda column: (f"feature {column}", 1)
 
 
-def _outputs(learner: Any) -> list[tuple[str, np.ndarray]]:
-    """Return for each class, or direction, its title and its weights."""
+def _outputs(learner: Any) -> list[tuple[str, np.ndarray, str]]:
+    """Return for each class, or direction, its title, its weights, and their sign as shown."""
     coef = np.atleast_2d(learner.coef_)
     classes = getattr(learner, "classes_", None)
     if classes is None:
-        return [("raise the prediction", coef[0]), ("lower it", -coef[0])]
+        return [("raise the prediction", coef[0], "+"), ("lower it", -coef[0], "-")]
     titles = [f"for {spelt(label)}" for label in classes]
     if len(coef) == 1:
-        return list(zip(titles[::-1], (coef[0], -coef[0]), strict=True))
-    return list(zip(titles, coef, strict=True))
+        return [(titles[1], coef[0], "+"), (titles[0], -coef[0], "+")]
+    return [(title, weights, "+") for title, weights in zip(titles, coef, strict=True)]
 
 
 def feature_lines(model: Any, top: int) -> list[str]:
     """Return the strongest features of every output as lines of text."""
     learner = model.steps[-1][1] if isinstance(model, Pipeline) else model
     name_of, lines = feature_namer(model), []
-    for title, weights in _outputs(learner):
+    for title, weights, sign in _outputs(learner):
         lines.append(title)
-        rows = [(f"{weight:+.3f}", name) for name, weight in strongest(weights, name_of, top)]
+        found = strongest(weights, name_of, top)
+        rows = [(f"{sign}{weight:.4g}", name) for name, weight in found]
         lines += ["  " + line for line in table_lines(rows)] if rows else ["  none"]
     return lines
 
@@ -103,6 +104,11 @@ def _shortened(names: list[Any], most: int = 12) -> str:
     return ", ".join(words) + (f", ... ({len(names)} in all)" if len(names) > most else "")
 
 
+def _brief(value: Any) -> str:
+    """Write a parameter; floats with a few digits."""
+    return f"{value:.4g}" if isinstance(value, float) else repr(value)
+
+
 def summary(model: Any) -> list[tuple[str, str]]:
     """Return what is to be said of a model, as pairs of a heading and a text."""
     learner = model.steps[-1][1] if isinstance(model, Pipeline) else model
@@ -110,9 +116,8 @@ def summary(model: Any) -> list[tuple[str, str]]:
     parameters = learner.get_params(deep=False)
     changed = learner._changed_params()
     told = [name for name in parameters if name in changed or name in _TELLING]
-    rows.append(
-        ("parameters", ", ".join(f"{name}={parameters[name]!r}" for name in told) or "none")
-    )
+    words = [f"{name}={_brief(parameters[name])}" for name in told]
+    rows.append(("parameters", ", ".join(words) or "none"))
     if isinstance(model, Pipeline):
         first = model.steps[0][1]
         if isinstance(first, ColumnEncoder):

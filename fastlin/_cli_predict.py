@@ -130,7 +130,7 @@ def _columns_of(args: Namespace, model: Any, X: Any) -> tuple[np.ndarray, list[s
 
 
 def _lines(predicted: np.ndarray, names: list[str], values: np.ndarray) -> Iterator[str]:
-    """Yield the output in pieces: one prediction for each line, with tabs before further columns."""
+    """Yield the output in pieces: a prediction for each line, tabs before further columns."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, delimiter="\t", lineterminator="\n")
     if names:

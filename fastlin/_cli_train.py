@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from argparse import Namespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,16 @@ from .sgd import SGDClassifier, SGDRegressor
 
 __all__ = ["cross_validate", "train"]
 
+# The first step of regression on standardised columns, for a loss of slope 1 and a target of
+# spread 1.
+_FIRST_STEP = 0.03
+# Losses with a parameter, and the losses of regression that are linear far out.
+_LOSSES_WITH = {
+    "epsilon": ("huber", "epsilon_insensitive", "squared_epsilon_insensitive"),
+    "quantile": ("quantile",),
+}
+_LINEAR = ("huber", "epsilon_insensitive", "quantile")
+
 # Columns whose n-grams are looked up once a model is trained.
 _EXPLAINED_COLUMNS = 2000
 
@@ -37,26 +47,62 @@ def _learner(args: Namespace, is_regression: bool) -> Any:
         raise UsageError("--alpha is the strength of the penalty, but --penalty is none.")
     if penalty != "elasticnet" and args.l1_ratio is not None:
         raise UsageError("--l1-ratio needs --penalty elasticnet.")
+    for name, losses in _LOSSES_WITH.items():
+        if getattr(args, name) is not None and args.loss not in losses:
+            raise UsageError(f"--{name} is for --loss {' or '.join(losses)}.")
     options = {
         "penalty": None if penalty == "none" else penalty,
-        "alpha": DEFAULTS["alpha"] if args.alpha is None else args.alpha,
-        "l1_ratio": DEFAULTS["l1_ratio"] if args.l1_ratio is None else args.l1_ratio,
+        "alpha": _value(args, "alpha"),
+        "l1_ratio": _value(args, "l1_ratio"),
         "max_iter": args.epochs,
         # All epochs: averaged weights go on to improve when the objective no longer does.
         "tol": None,
         "average": args.average,
         "random_state": args.seed,
     }
+    parameters = {name: _value(args, name) for name in _LOSSES_WITH}
     if is_regression:
-        return SGDRegressor(args.loss, **options)
+        return SGDRegressor(args.loss, **options, **parameters)
     options["n_jobs"] = args.n_jobs
     if is_perceptron:
         return Perceptron(**options)
-    return SGDClassifier(args.loss or DEFAULTS["loss"], **options)
+    return SGDClassifier(_value(args, "loss"), **options, **parameters)
 
 
-def _read(args: Namespace, progress: Progress) -> tuple[Examples, Any, bool]:
-    """Return examples, learner, and whether the target is a number."""
+def _value(args: Namespace, name: str) -> Any:
+    """Return an option, or its default if it was not given."""
+    given = getattr(args, name)
+    return DEFAULTS[name] if given is None else given
+
+
+def _fit_to_target(learner: SGDRegressor, args: Namespace, y: np.ndarray) -> dict[str, Any]:
+    """Adapt a regression to the unit of its target; returns arguments for `fit`.
+
+    Where the slope of a loss does not grow with the residual, steps and penalty have to know the
+    spread of the target. Training begins at its median.
+    """
+    learner.set_params(eta0=_FIRST_STEP)
+    spread = float(y.std())
+    if learner.loss in _LINEAR and spread > 0:
+        slope = {"huber": learner.epsilon, "quantile": max(learner.quantile, 1 - learner.quantile)}
+        unit = spread / (slope.get(learner.loss, 1.0) or 1.0)
+        learner.set_params(eta0=_FIRST_STEP * unit)
+        if args.alpha is None:
+            learner.set_params(alpha=learner.alpha / unit)
+    return {"intercept_init": [float(np.median(y))]}
+
+
+class _Task(NamedTuple):
+    """What is to be learnt: from which examples, by which learner, and arguments of its fit."""
+
+    examples: Examples
+    learner: Any
+    is_regression: bool
+    fit_arguments: dict[str, Any]
+
+
+def _read(args: Namespace, progress: Progress) -> _Task:
+    """Read the examples and prepare the learner."""
     is_regression = args.loss in TARGET_LOSSES
     learner = _learner(args, is_regression)
     progress.say(f"reading {args.data}")
@@ -66,7 +112,8 @@ def _read(args: Namespace, progress: Progress) -> tuple[Examples, Any, bool]:
             f"{examples.name} has one class only, {spelt(examples.y[0])!r}; at least two are "
             "needed."
         )
-    return examples, learner, is_regression
+    fit_arguments = _fit_to_target(learner, args, examples.y) if is_regression else {}
+    return _Task(examples, learner, is_regression, fit_arguments)
 
 
 def _encoded(examples: Examples, progress: Progress) -> tuple[Any, ColumnEncoder | None]:
@@ -78,14 +125,7 @@ def _encoded(examples: Examples, progress: Progress) -> tuple[Any, ColumnEncoder
     return encoder.fit_transform(examples.X), encoder
 
 
-def _scores(
-    examples: Examples,
-    X: Any,
-    learner: Any,
-    args: Namespace,
-    is_regression: bool,
-    progress: Progress,
-) -> np.ndarray:
+def _scores(task: _Task, X: Any, args: Namespace, progress: Progress) -> np.ndarray:
     """Return the score of each fold."""
     done = 0
 
@@ -95,34 +135,34 @@ def _scores(
         progress.say(f"{done} of {args.cv} folds done")
         return fitted.score(X_test, y_test)
 
-    splitter = KFold if is_regression else StratifiedKFold
+    splitter = KFold if task.is_regression else StratifiedKFold
     cv = splitter(args.cv, shuffle=True, random_state=args.seed)
-    model = learner
-    if examples.encoder is not None and len(examples.encoder.numeric):
+    model, params, encoder = task.learner, task.fit_arguments, task.examples.encoder
+    if encoder is not None and len(encoder.numeric):
         # Means and scales are learnt in each fold anew. The rest may be encoded once: the column
         # of a category that a fold has not seen keeps the weight 0, as if it were ignored.
-        X, model = examples.X, Pipeline([("columns", examples.encoder), ("learner", learner)])
+        X, model = task.examples.X, Pipeline([("columns", encoder), ("learner", model)])
+        params = {f"learner__{name}": value for name, value in params.items()}
     progress.say(f"training {args.cv} folds")
     return cross_val_score(
-        model, X, examples.y, cv=cv, scoring=score, n_jobs=args.n_jobs, error_score="raise"
-    )
+        model, X, task.examples.y, cv=cv, scoring=score, n_jobs=args.n_jobs, params=params,
+        error_score="raise",
+    )  # fmt: skip
 
 
-def _print_scores(
-    scores: np.ndarray, examples: Examples, is_regression: bool, seconds: float
-) -> None:
+def _print_scores(scores: np.ndarray, task: _Task, seconds: float) -> None:
     """Print the score of each fold, their mean, and what they are to be compared with."""
     rows = [(f"fold {fold}", f"{score:.4f}") for fold, score in enumerate(scores, 1)]
     rows.append(("mean", f"{scores.mean():.4f}  (standard deviation {scores.std():.4f})"))
     print("\n".join(table_lines(rows)))
-    n = len(examples.y)
-    if is_regression:
+    y, n = task.examples.y, len(task.examples.y)
+    if task.is_regression:
         print(
             f"R2 (1 is perfect, 0 no better than the mean) of {len(scores)} folds over {n:,} "
             f"rows, {seconds:.2f} s"
         )
         return
-    classes, counts = np.unique(examples.y, return_counts=True)
+    classes, counts = np.unique(y, return_counts=True)
     common = counts.argmax()
     print(
         f"accuracy of {len(scores)} folds over {n:,} rows, {seconds:.2f} s; always "
@@ -133,12 +173,12 @@ def _print_scores(
 def cross_validate(args: Namespace) -> int:
     """Run `fastlin cv`."""
     with Progress() as progress:
-        examples, learner, is_regression = _read(args, progress)
+        task = _read(args, progress)
         start = time.perf_counter()
-        X, _ = _encoded(examples, progress)
-        scores = _scores(examples, X, learner, args, is_regression, progress)
+        X, _ = _encoded(task.examples, progress)
+        scores = _scores(task, X, args, progress)
         seconds = time.perf_counter() - start
-    _print_scores(scores, examples, is_regression, seconds)
+    _print_scores(scores, task, seconds)
     return 0
 
 
@@ -160,34 +200,39 @@ def train(args: Namespace) -> int:
     _check_model_path(args.model, args.data)
     scores = None
     with Progress() as progress:
-        examples, learner, is_regression = _read(args, progress)
+        task = _read(args, progress)
         start = time.perf_counter()
-        X, encoder = _encoded(examples, progress)
+        X, encoder = _encoded(task.examples, progress)
         if args.cv is not None:
-            scores = _scores(examples, X, clone(learner), args, is_regression, progress)
+            scores = _scores(task, X, args, progress)
         seconds = time.perf_counter() - start
-        learner.fit(
-            X,
-            examples.y,
-            callback=lambda entry: progress.say(
-                f"epoch {entry['epoch']} of {args.epochs}, mean loss {entry['loss']:.4f}"
-            ),
-        )
-        model = learner
-        if encoder is not None:
-            progress.say("looking up the strongest features")
-            encoder.explain(examples.X, _strongest_columns(learner.coef_))
-            model = Pipeline([("columns", encoder), (type(learner).__name__.lower(), learner)])
+        model = _fitted(task, X, encoder, args, progress)
         progress.say(f"writing {args.model}")
         save(model, args.model)
     if scores is not None:
-        _print_scores(scores, examples, is_regression, seconds)
-    what = "" if is_regression else f", {len(learner.classes_)} classes"
+        _print_scores(scores, task, seconds)
+    what = "" if task.is_regression else f", {len(task.learner.classes_)} classes"
     print(
-        f"{type(learner).__name__} trained on {len(examples.y):,} rows{what}; "
+        f"{type(task.learner).__name__} trained on {len(task.examples.y):,} rows{what}; "
         f"wrote {args.model} ({os.path.getsize(args.model):,} bytes)"
     )
     return 0
+
+
+def _fitted(
+    task: _Task, X: Any, encoder: ColumnEncoder | None, args: Namespace, progress: Progress
+) -> Any:
+    """Fit the learner and return the whole model."""
+
+    def show(entry: dict[str, Any]) -> None:
+        progress.say(f"epoch {entry['epoch']} of {args.epochs}, mean loss {entry['loss']:.4f}")
+
+    learner = task.learner.fit(X, task.examples.y, callback=show, **task.fit_arguments)
+    if encoder is None:
+        return learner
+    progress.say("looking up the strongest features")
+    encoder.explain(task.examples.X, _strongest_columns(learner.coef_))
+    return Pipeline([("columns", encoder), (type(learner).__name__.lower(), learner)])
 
 
 def _strongest_columns(coef: np.ndarray) -> list[int]:
