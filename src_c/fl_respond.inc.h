@@ -1,8 +1,8 @@
 /* The checked dot product for one type FL_REAL; included by fl_respond.h once per type. */
 
-/* An address that is never read, so that a column not yet checked does no harm. */
-FL_INLINE void FL_TYPED(fl_prefetch_unchecked)(const FL_REAL *w, int32_t column) {
-    FL_PREFETCH((uintptr_t)w + (uintptr_t)(uint32_t)column * sizeof(FL_REAL));
+/* Nothing is read there, so that a column not yet checked, or the end of an array, does no harm. */
+FL_INLINE void FL_TYPED(fl_prefetch_unchecked)(const FL_REAL *w, int64_t place) {
+    FL_PREFETCH((uintptr_t)w + (uintptr_t)place * sizeof(FL_REAL));
 }
 
 /* *dot = sum_k x[k] w[j[k]]; returns whether all columns are at most `last`. `readable` entries of j
@@ -17,9 +17,11 @@ FL_INLINE int FL_TYPED(fl_checked_dot)(const int32_t *FL_RESTRICT j, const FL_RE
         uint32_t j0 = (uint32_t)j[k], j1 = (uint32_t)j[k + 1];
         uint32_t j2 = (uint32_t)j[k + 2], j3 = (uint32_t)j[k + 3];
         if (FL_UNLIKELY((j0 > last) | (j1 > last) | (j2 > last) | (j3 > last))) return 0;
+        FL_TYPED(fl_prefetch_unchecked)(x, k + FL_ENTRIES_AHEAD);
+        FL_PREFETCH((uintptr_t)j + (uintptr_t)(k + FL_ENTRIES_AHEAD) * sizeof(int32_t));
         if (prefetch && k + 4 + FL_WEIGHTS_AHEAD <= readable) {
             for (int l = 0; l < 4; l++) {
-                FL_TYPED(fl_prefetch_unchecked)(w, j[k + FL_WEIGHTS_AHEAD + l]);
+                FL_TYPED(fl_prefetch_unchecked)(w, (uint32_t)j[k + FL_WEIGHTS_AHEAD + l]);
             }
         }
         a += x[k] * w[j0];

@@ -4,7 +4,9 @@ The functions for arrays return False instead of a message where anything is unu
 the package then looks again, and either says what is wrong or converts. That a response is finite
 shows that the values are: no product or sum brings NaN or infinity back to a number."""
 
-from cpython.buffer cimport PyBuffer_Release
+from numpy import ascontiguousarray, empty, float64, intp
+
+from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBuffer_Release, PyObject_GetBuffer
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
@@ -130,7 +132,7 @@ cdef bint open_linear(Linear *m, const Py_buffer *W, const Py_buffer *b, const P
     return W.len == m.K * d * W.itemsize and out.len == n * m.K * out.itemsize
 
 
-def dense(X, W, b, out, Py_ssize_t start, Py_ssize_t stop):
+cpdef bint dense(X, W, b, out, Py_ssize_t start, Py_ssize_t stop):
     """out[start:stop] = X W^T + b; X of shape (n, d), W (K, d), b (K,) and out (n, K)."""
     cdef Py_buffer views[4]
     cdef int opened = 0, k
@@ -151,8 +153,8 @@ def dense(X, W, b, out, Py_ssize_t start, Py_ssize_t stop):
     return done
 
 
-def csr(values, indices, indptr, Py_ssize_t d, W, bint by_feature, b, out, Py_ssize_t start,
-        Py_ssize_t stop):
+cpdef bint csr(values, indices, indptr, Py_ssize_t d, W, bint by_feature, b, out,
+               Py_ssize_t start, Py_ssize_t stop):
     """The same for CSR arrays with 32-bit indices; W is of shape (d, K) if `by_feature`."""
     cdef Py_buffer views[6]
     cdef int opened = 0, k
@@ -181,6 +183,62 @@ def csr(values, indices, indptr, Py_ssize_t d, W, bint by_feature, b, out, Py_ss
     for k in range(opened):
         PyBuffer_Release(&views[k])
     return done
+
+
+cdef inline object room(Py_ssize_t n, Py_ssize_t K):
+    return empty(n) if K == 1 else empty((n, K))
+
+
+def dense_at_once(X, W, b, int64_t most):
+    """All responses in an array of their own; None where `dense` says False or there are more than
+    `most` products. Arrays only."""
+    cdef Py_ssize_t n = len(X), size = W.size
+    if n == 0 or n * size > most:
+        return None
+    out = room(n, len(b))
+    return out if dense(X, W, b, out, 0, n) else None
+
+
+def csr_at_once(values, indices, indptr, Py_ssize_t d, W, b, int64_t most):
+    """The same for CSR arrays."""
+    cdef Py_ssize_t n = len(indptr) - 1, K = len(b), size = len(values)
+    if n < 1 or size * K > most:
+        return None
+    out = room(n, K)
+    return out if csr(values, indices, indptr, d, W, False, b, out, 0, n) else None
+
+
+cdef void first_largest(const double *z, Py_ssize_t n, Py_ssize_t K, Py_ssize_t *out) noexcept nogil:
+    cdef Py_ssize_t i, k, best
+    for i in range(n):
+        best = 0
+        if K == 1:
+            best = z[i] > 0
+        for k in range(1, K):
+            if z[i * K + k] > z[i * K + best]:
+                best = k
+        out[i] = best
+
+
+def codes(z):
+    """Numbers of the predicted classes: of two, whether z > 0; else the first of the largest."""
+    cdef Py_buffer given, found
+    cdef Py_ssize_t n, K
+    if not open_buffer(z, &given):
+        z = ascontiguousarray(z, float64)
+        PyObject_GetBuffer(z, &given, PyBUF_FORMAT | PyBUF_ND)
+    try:
+        if not is_double(&given):
+            raise TypeError(f"responses must be of dtype float64, got {z.dtype}.")
+        out = empty(given.shape[0], intp)
+        PyObject_GetBuffer(out, &found, PyBUF_ND)
+        n, K = given.shape[0], given.shape[1] if given.ndim == 2 else 1
+        with nogil:
+            first_largest(<const double *>given.buf, n, K, <Py_ssize_t *>found.buf)
+        PyBuffer_Release(&found)
+    finally:
+        PyBuffer_Release(&given)
+    return out
 
 
 def sigmoid_pairs(const double[::1] z, double[:, ::1] out, Py_ssize_t start, Py_ssize_t stop):
