@@ -8,7 +8,10 @@ from ._exceptions import NotFittedError as NotFittedError
 from .categories import OneHotEncoder as OneHotEncoder
 from .io import dump_svmlight_file as dump_svmlight_file
 from .io import load_svmlight_file as load_svmlight_file
+from .model_selection import KFold as KFold
+from .model_selection import StratifiedKFold as StratifiedKFold
 from .model_selection import cross_val_score as cross_val_score
+from .model_selection import train_test_split as train_test_split
 from .passive_aggressive import PassiveAggressiveClassifier as PassiveAggressiveClassifier
 from .passive_aggressive import PassiveAggressiveRegressor as PassiveAggressiveRegressor
 from .perceptron import Perceptron as Perceptron
