@@ -14,7 +14,7 @@ from ._core import joint as _joint
 from ._core import sgd as _sgd
 from ._core.rows import Rows
 from ._parallel import Cancelled
-from ._scores import rows_per_call
+from ._scores import rows_per_call, score_rows
 
 __all__ = ["JointLearner", "Learner", "make_learner", "weights_in"]
 
@@ -64,6 +64,8 @@ def make_learner(
         )
     single = n_outputs == 1 and not rule["optimizer"]
     kind = Learner if single and "V" not in (memory or ()) else JointLearner
+    if "start" in memory if memory else rule.get("voted"):
+        from ._voted import VotedLearner as kind
     return kind(d, dtype, rule, n_outputs, memory)
 
 
@@ -122,6 +124,10 @@ class _Steps:
     def _has_mean(self) -> bool:
         """Whether averaging is on and some step has counted."""
         return bool(self.rule["average_from"] and self.state["n_averaged"])
+
+    def responses(self, X: Rows, rows: np.ndarray) -> np.ndarray:
+        """What the learner would say of the given rows, of shape (n, n_outputs)."""
+        return score_rows(X, *self.weights(), rows)
 
     def penalty(self) -> float:
         """l1 |W|_1 + l2/2 |W|^2 of the last weights."""

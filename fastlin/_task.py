@@ -12,7 +12,6 @@ from ._epochs import EpochPlan, Report, row_order, train
 from ._learner import make_learner
 from ._parallel import Cancelled
 from ._safety import loss_if_worse_than_constant
-from ._scores import score_rows
 
 __all__ = ["Task"]
 
@@ -62,6 +61,6 @@ class Task:
 
     def _validate(self) -> float:
         """Score of the current weights on the held-out rows."""
-        p = score_rows(self.X, *self.learner.weights(), self.held_out)
+        p = self.learner.responses(self.X, self.held_out)
         weight = self.weight[self.held_out] if len(self.weight) else None
         return self.score(self.y[self.held_out], p, weight)

@@ -1,4 +1,4 @@
-"""`Perceptron`: Rosenblatt's rule, with the last or the averaged weights."""
+"""`Perceptron`: Rosenblatt's rule, with the last or the averaged weights, or all of them voting."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import Any, ClassVar
 from ._docs import attributes, parameters
 from ._linear import LinearClassifierMixin
 from ._online import OnlineClassifierMixin, OnlineEstimator
-from ._params import Either, OneOf, Real
+from ._params import Boolean, Either, Integer, OneOf, Real
 from ._sgd import make_rule
+from ._voted import VotedMixin
 
 __all__ = ["Perceptron"]
 
 
-class Perceptron(OnlineClassifierMixin, LinearClassifierMixin, OnlineEstimator):
+class Perceptron(VotedMixin, OnlineClassifierMixin, LinearClassifierMixin, OnlineEstimator):
     __doc__ = f"""Perceptron.
 
     For each row with ``y (w.x + b) <= margin`` (y = +-1): ``w += eta0 y x``, ``b += eta0 y``. With K
@@ -31,9 +32,15 @@ class Perceptron(OnlineClassifierMixin, LinearClassifierMixin, OnlineEstimator):
         Learning rate, > 0. Without a penalty and with margin 0 it only scales the weights.
     margin : float, default=0.0
         A row counts as a mistake up to this margin, >= 0.
-    {parameters("multi_class", "average", "n_jobs", "random_state", "early_stopping",
-                "validation_fraction", "n_iter_no_change", "class_weight", "warm_start",
-                multi_class=("joint", ": the rule above"), random_state=0)}
+    {parameters("multi_class", multi_class=("joint", ": the rule above"))}
+    average : bool, int or "voted", default=False
+        Whether `coef_` is the mean of the weights after each row, mistakes or not [3]_; a number is
+        the first row that counts. "voted" lets every weight vector vote for its class, with the
+        number of rows that it survived. That is no linear model: `decision_function` returns votes,
+        `coef_` and `intercept_` are the last of the vectors, the model keeps a copy of the rows
+        that were mistaken, and prediction goes through them. It needs penalty=None.
+    {parameters("n_jobs", "random_state", "early_stopping", "validation_fraction",
+                "n_iter_no_change", "class_weight", "warm_start", random_state=0)}
 
     Attributes
     ----------
@@ -63,6 +70,7 @@ class Perceptron(OnlineClassifierMixin, LinearClassifierMixin, OnlineEstimator):
         "l1_ratio": Either(Real(0, 1), OneOf(None)),
         "eta0": Real(0, closed="neither"),
         "margin": Real(0),
+        "average": Either(Boolean(), Integer(1), OneOf("voted")),
     }
 
     def __init__(self, *, penalty=None, alpha=0.0001, l1_ratio=0.15, fit_intercept=True,
@@ -90,8 +98,16 @@ class Perceptron(OnlineClassifierMixin, LinearClassifierMixin, OnlineEstimator):
         self.class_weight = class_weight
         self.warm_start = warm_start
 
+    def _check_together(self) -> None:
+        if self.average == "voted" and self.penalty is not None:
+            raise ValueError(
+                f"average 'voted' needs penalty None, got {self.penalty!r}: a weight that shrinks "
+                "between mistakes is not in their record. Set penalty=None or average=True."
+            )
+
     def _rule(self) -> dict[str, Any]:
-        return make_rule(
+        voted = self.average == "voted"
+        rule = make_rule(
             "perceptron",
             loss_parameter=self.margin,
             penalty=self.penalty,
@@ -99,5 +115,6 @@ class Perceptron(OnlineClassifierMixin, LinearClassifierMixin, OnlineEstimator):
             l1_ratio=self.l1_ratio,
             eta0=self.eta0,
             fit_intercept=self.fit_intercept,
-            average=self.average,
+            average=False if voted else self.average,
         )
+        return {**rule, "voted": voted}

@@ -1,0 +1,423 @@
+"""The voted perceptron (Freund & Schapire 1999): every weight vector that training passed through
+votes, with the number of rows that it survived.
+
+No vector is stored. Between two of them lies one mistake, so a model is the sequence of mistakes
+(which row, at which step, with which coefficient) and a copy of the rows that they were made on,
+each once. The responses of all vectors to a row follow from its products with the stored rows.
+
+The sequence is cut in segments, one per `fit` and per call of `partial_fit`; `_joined` merges those
+of similar size, so that a stream of single rows costs no copy of everything per row. A segment is
+plain data: {"rows": the stored rows, "logs": one record of mistakes per learner}.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._core import rows as _rows
+from ._core import voted as _kernel
+from ._core.rows import Rows
+from ._data import as_rows, rows_of
+from ._grow import grow_memories
+from ._learner import JointLearner
+from ._scores import score_rows
+
+__all__ = ["VotedLearner", "VotedMixin"]
+
+# Products held at a time (32 MB), multiplications per call of a kernel (about 50 ms), and most rows
+# that are classified together: enough to pay for a pass over the stored rows.
+_PRODUCTS = 1 << 22
+_PRODUCTS_PER_CALL = 1 << 25
+_MOST_ROWS = 1024
+_ALL = np.empty(0, dtype=np.int64)
+_LOG = {"which": np.int64, "when": np.int64, "change": np.float64, "pair": np.int32}
+
+
+class VotedLearner(JointLearner):
+    """One or K outputs, by the perceptron's steps, each mistake recorded in `log`."""
+
+    def __init__(self, d, dtype, rule, n_outputs=1, memory=None):
+        super().__init__(d, dtype, rule, n_outputs, memory)
+        nothing = {"V": self.V[:0].copy(), "b": self.b[0].copy()}
+        nothing["fit_intercept"] = rule["fit_intercept"]
+        self.start = (memory or {}).get("start", nothing)
+        self.log: list[dict[str, np.ndarray]] = []
+        self._held_out: _Ballots | None = None
+        self._counted = 0
+
+    @property
+    def memory(self) -> dict[str, Any]:
+        """All that a later learner needs to go on, and the record of this one's mistakes, whose
+        `which` are row numbers."""
+        return {**super().memory, "start": self.start, "log": _chained(self.log, self.n_outputs)}
+
+    def start_from(self, coef: np.ndarray, intercept: np.ndarray) -> None:
+        """Begin at given weights of shape (K, d) and intercepts of shape (K,): the first voter."""
+        super().start_from(coef, intercept)
+        self.start = {**self.start, "V": self.V.copy(), "b": self.b[0].copy()}
+
+    def _run(self, rule, X, y, weight, order):
+        size = len(order)
+        log = _empty_log(size, self.n_outputs)
+        state, n = _kernel.record(
+            X, y, weight, order, rule, self.state, self.b[0], self.V, *log.values()
+        )
+        if n:
+            self.log.append({name: part[:n].copy() for name, part in log.items()})
+        return state
+
+    def responses(self, X: Rows, rows: np.ndarray) -> np.ndarray:
+        """Votes for the given rows, counted on from the last call, so that asking after every
+        epoch costs no more than asking once."""
+        if self._held_out is None:
+            self._held_out = _Ballots(X, rows, self.start, np.zeros(self.n_outputs, dtype=bool))
+        fresh = _segment(X, [_chained(self.log[self._counted :], self.n_outputs)])
+        self._counted = len(self.log)
+        for segment in _joined([fresh]):
+            stored = _stored_rows(segment, X.shape[1], X.dtype, self.n_outputs)
+            _count([self._held_out], X, rows, stored, segment["logs"], self.start["fit_intercept"])
+        return self._held_out.shares(self.state["t"])
+
+
+def _empty_log(size: int, n_outputs: int) -> dict[str, np.ndarray]:
+    """Room for that many mistakes, in the order of the kernel's arguments."""
+    shape = {"pair": (size if n_outputs > 1 else 0, 2)}
+    return {name: np.empty(shape.get(name, size), dtype) for name, dtype in _LOG.items()}
+
+
+def _chained(logs: list[dict[str, np.ndarray]], n_outputs: int) -> dict[str, np.ndarray]:
+    """One log of several."""
+    logs = [_empty_log(0, n_outputs), *logs]
+    return {name: np.concatenate([log[name] for log in logs]) for name in _LOG}
+
+
+def _segment(X: Rows, logs: list[dict[str, np.ndarray]]) -> dict[str, Any]:
+    """Logs whose `which` are rows of X, with a copy of these rows, each once."""
+    numbers = np.unique(np.concatenate([log["which"] for log in logs]))
+    logs = [{**log, "which": np.searchsorted(numbers, log["which"])} for log in logs]
+    return {"rows": _taken(X, numbers), "logs": logs}
+
+
+def _taken(X: Rows, numbers: np.ndarray) -> dict[str, Any]:
+    """Copies of some rows."""
+    rows = {"layout": X.layout, "n": len(numbers), "values": None, "indices": None, "indptr": None}
+    if X.layout == "dense":
+        return {**rows, "values": X.values[numbers]}
+    if X.indptr is None:
+        starts, sizes = numbers * X.width, np.full(len(numbers), X.width)
+    else:
+        starts, sizes = X.indptr[numbers], X.indptr[numbers + 1] - X.indptr[numbers]
+    indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    places = np.repeat(starts - indptr[:-1], sizes) + np.arange(indptr[-1])
+    values = None if X.values is None else X.values[places]
+    return {**rows, "values": values, "indices": X.indices[places], "indptr": indptr}
+
+
+def _joined(segments: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same sequence in fewer segments, none of them empty: each more than twice as long as the
+    next, so that a row is copied at most once per doubling of the sequence."""
+    segments = [segment for segment in segments if segment["rows"]["n"]]
+    while len(segments) > 1 and segments[-2]["rows"]["n"] < 2 * segments[-1]["rows"]["n"]:
+        a, b = segments[-2:]
+        logs = []
+        for first, second in zip(a["logs"], b["logs"], strict=True):
+            second = {**second, "which": second["which"] + a["rows"]["n"]}
+            logs.append({name: np.concatenate([first[name], second[name]]) for name in _LOG})
+        segments = [*segments[:-2], {"rows": _stacked(a["rows"], b["rows"]), "logs": logs}]
+    return segments
+
+
+def _stacked(a: dict[str, Any], b: dict[str, Any]) -> dict[str, Any]:
+    """The rows of b below those of a; of unequal layouts they become CSR."""
+    if a["layout"] != b["layout"]:
+        a, b = _as_csr(a), _as_csr(b)
+    both = {"layout": a["layout"], "n": a["n"] + b["n"]}
+    for name in ("values", "indices"):
+        both[name] = None if a[name] is None else np.concatenate([a[name], b[name]])
+    both["indptr"] = None
+    if a["indptr"] is not None:
+        both["indptr"] = np.concatenate([a["indptr"], b["indptr"][1:] + a["indptr"][-1]])
+    return both
+
+
+def _as_csr(rows: dict[str, Any]) -> dict[str, Any]:
+    """Stored rows of any layout as CSR; ones and signs become float32, which `concatenate` widens
+    to the type of the other part."""
+    if rows["layout"] == "csr":
+        return rows
+    if rows["layout"] == "dense":
+        numbers, indices = np.nonzero(rows["values"])
+        indptr = np.searchsorted(numbers, np.arange(rows["n"] + 1)).astype(np.int64)
+        values, indices = rows["values"][numbers, indices], indices.astype(np.int32)
+        return {**rows, "layout": "csr", "values": values, "indices": indices, "indptr": indptr}
+    indices = rows["indices"]
+    values = np.where(indices < 0, -1, 1).astype(np.float32)
+    return {**rows, "layout": "csr", "values": values, "indices": _columns(rows)}
+
+
+def _columns(rows: dict[str, Any]) -> np.ndarray:
+    """Column numbers of stored rows; a sign is kept in them only where the layout says so."""
+    indices = rows["indices"]
+    return np.where(indices < 0, ~indices, indices) if rows["layout"] == "signed" else indices
+
+
+def _stored_rows(segment: dict[str, Any], d: int, dtype: Any, n_outputs: int) -> Rows:
+    """The rows of a segment, with values of the given type.
+
+    The kernels trust them and the logs; a model may have come from a file, so they are looked at.
+    """
+    rows, n = segment["rows"], segment["rows"]["n"]
+    sound = all(_is_sound_log(log, n, n_outputs) for log in segment["logs"])
+    if not (sound and _are_sound_rows(rows, d)):
+        raise ValueError("The mistakes that this voted perceptron keeps are damaged; fit it again.")
+    values = None if rows["values"] is None else np.ascontiguousarray(rows["values"], dtype)
+    return _rows.make_rows(rows["layout"], n, d, values, rows["indices"], rows["indptr"], dtype)
+
+
+def _is_sound_log(log: dict[str, np.ndarray], n: int, n_outputs: int) -> bool:
+    """Whether a log speaks of rows and outputs that there are."""
+    size = len(log["which"])
+    return (
+        len(log["when"]) == len(log["change"]) == size
+        and log["pair"].shape == ((size if n_outputs > 1 else 0), 2)
+        and _within(log["which"], n)
+        and _within(log["pair"], n_outputs)
+    )
+
+
+def _are_sound_rows(rows: dict[str, Any], d: int) -> bool:
+    """Whether stored rows hold together."""
+    n, values, indices = rows["n"], rows["values"], rows["indices"]
+    if rows["layout"] == "dense":
+        return values.shape == (n, d)
+    return (
+        len(rows["indptr"]) == n + 1
+        and _rows.first_bad_row(rows["indptr"], len(indices)) < 0
+        and _within(_columns(rows), d)
+        and (rows["layout"] != "csr" or len(values) == len(indices))
+    )
+
+
+def _within(numbers: np.ndarray, bound: int) -> bool:
+    """Whether all numbers lie in [0, bound)."""
+    return numbers.size == 0 or bool(numbers.min() >= 0 and numbers.max() < bound)
+
+
+class _Ballots:
+    """The running responses of one learner's weight vectors to the given rows of X (empty `rows`:
+    all), and the votes so far. Outputs that are `absent` are never voted for."""
+
+    def __init__(self, X: Rows, rows: np.ndarray, start: dict[str, np.ndarray], absent: np.ndarray):
+        n, self.n_outputs = len(rows) or X.shape[0], len(start["b"])
+        if len(start["V"]):
+            W = start["V"].astype(X.dtype, copy=False).reshape(-1, self.n_outputs).T
+            z = score_rows(X, W, start["b"], rows)
+        else:
+            z = np.tile(start["b"], (n, 1))
+        self.clock = 1  # the first step: w_0 survives those before the first mistake
+        if self.n_outputs == 1:
+            self.z, self.top, self.votes = z[:, 0].copy(), None, np.zeros(n)
+        else:
+            z[:, absent] = -np.inf
+            self.z, self.top = np.ascontiguousarray(z), z.argmax(axis=1)
+            self.votes = np.zeros(z.shape)
+
+    def vote(self, products: np.ndarray, log: dict[str, np.ndarray], fit_intercept: bool,
+             start: int, stop: int) -> None:
+        """Let the vectors that the log's mistakes end vote for the rows start..stop-1."""
+        n, clock = len(log["which"]), self.clock
+        piece = max(1, _PRODUCTS_PER_CALL // (stop - start))
+        for first in range(0, n, piece):
+            span = first, min(first + piece, n), clock
+            if self.n_outputs == 1:
+                clock = _kernel.vote(
+                    products, log["which"], log["when"], log["change"], fit_intercept, *span,
+                    self.z[start:stop], self.votes[start:stop],
+                )
+            else:
+                clock = _kernel.vote_joint(
+                    products, *log.values(), fit_intercept, *span, self.z[start:stop],
+                    self.top[start:stop], self.votes[start:stop],
+                )
+
+    def shares(self, t: float) -> np.ndarray:
+        """Votes after step t over their number, of shape (n, n_outputs): in [-1, 1] for one output,
+        shares of a whole for several. The last vector votes with what it has survived so far."""
+        votes, survived = self.votes.copy(), t + 1 - self.clock
+        if self.n_outputs == 1:
+            votes += np.where(self.z > 0, survived, -survived)
+            return votes[:, None] / max(t, 1.0)
+        votes[np.arange(len(votes)), self.top] += survived
+        return votes / max(t, 1.0)
+
+
+def _count(ballots: list[_Ballots], X: Rows, rows: np.ndarray, stored: Rows,
+           logs: list[dict[str, np.ndarray]], fit_intercept: bool) -> None:
+    """Let a segment's vectors of all learners vote; each product of two rows is taken once."""
+    n, n_stored = len(rows) or X.shape[0], stored.shape[0]
+    size = max(1, min(n, _MOST_ROWS, _PRODUCTS // n_stored))
+    for start in range(0, n, size):
+        stop = min(start + size, n)
+        products = _products(X, rows, start, stop, stored)
+        for ballot, log in zip(ballots, logs, strict=True):
+            ballot.vote(products, log, fit_intercept, start, stop)
+    for ballot, log in zip(ballots, logs, strict=True):
+        if len(log["when"]):
+            ballot.clock = int(log["when"][-1])
+
+
+def _products(X: Rows, rows: np.ndarray, start: int, stop: int, stored: Rows) -> np.ndarray:
+    """Inner products of all stored rows with `rows[start:stop]`."""
+    n, d = stored.shape
+    size = stop - start
+    out = np.empty((n, size))
+    piece = max(1, int(_PRODUCTS_PER_CALL / (size * (1 + stored.nnz / n))))
+    pieces = [(first, min(first + piece, n)) for first in range(0, n, piece)]
+    if X.layout == "dense" == stored.layout:
+        for first, last in pieces:
+            _kernel.dense_products(stored, first, last, X, rows, start, np.empty(0, X.dtype), out)
+        return out
+    entries = _n_entries(X, rows, start, stop)
+    starts = np.zeros(d + 2, dtype=np.int64)
+    owner, value = np.empty(entries, dtype=np.int32), np.empty(entries)
+    _kernel.postings(X, rows, start, stop, starts, owner, value)
+    for first, last in pieces:
+        _kernel.products(stored, first, last, starts, owner, value, out)
+    return out
+
+
+def _n_entries(X: Rows, rows: np.ndarray, start: int, stop: int) -> int:
+    """Stored entries of `rows[start:stop]`."""
+    if X.indptr is None:
+        return (stop - start) * (X.shape[1] if X.layout == "dense" else X.width)
+    if len(rows) == 0:
+        return int(X.indptr[stop] - X.indptr[start])
+    chosen = rows[start:stop]
+    return int((X.indptr[chosen + 1] - X.indptr[chosen]).sum())
+
+
+def _as_memory(start: dict[str, Any]) -> dict[str, Any]:
+    """A first voter as the memory of a learner, for `grow_memories`."""
+    nothing, b = start["V"][:0], np.zeros((4, len(start["b"])))
+    b[0] = start["b"]
+    arrays = {"V": start["V"], "u": nothing, "paid": nothing, "last": nothing, "b": b}
+    return {**arrays, "moments": nothing.reshape(0, 0), "state": {}, "start": start}
+
+
+def _grown_logs(logs: list[dict[str, np.ndarray]], places: np.ndarray, n_classes: int,
+                joint: bool) -> list[dict[str, np.ndarray]]:
+    """The records of learners for K classes as those for more, the old ones standing at `places`;
+    `grow_memories` says what becomes of two."""
+    if joint and len(places) == 2:
+        (log,) = logs
+        pair = np.tile(places.astype(np.int32), (len(log["which"]), 1))
+        return [{**log, "change": log["change"] / 2, "pair": pair}]
+    if joint:
+        return [{**logs[0], "pair": places[logs[0]["pair"]].astype(np.int32)}]
+    if len(places) == 2:
+        logs = [{**logs[0], "change": -logs[0]["change"]}, logs[0]]
+    grown = [_empty_log(0, 1) for _ in range(n_classes)]
+    for place, log in zip(places, logs, strict=True):
+        grown[place] = log
+    return grown
+
+
+class VotedMixin:
+    """What `average="voted"` changes in a classifier trained by steps."""
+
+    def _finish(self, tasks: list) -> None:
+        super()._finish(tasks)
+        vars(self).pop("_segments", None)
+        if self.average == "voted":
+            logs = [memory.pop("log") for memory in self._memories]
+            self._segments = _joined([_segment(tasks[0].X, logs)])
+
+    def _continue(self, rows: Rows, targets: list, groups: list[int], weight: Any) -> None:
+        """One pass over the rows; the votes go on where they stood."""
+        segments = vars(self).get("_segments", [])
+        if hasattr(self, "_memories"):
+            self._refuse_other_votes()
+        super()._continue(rows, targets, groups, weight)
+        if self.average == "voted":
+            logs = [memory.pop("log") for memory in self._memories]
+            self._segments = _joined([*segments, _segment(rows, logs)])
+
+    def _grow(self, y: np.ndarray, classes: Any) -> np.ndarray:
+        """The classes known so far, announced now, and found in y; the record follows them."""
+        old, segments = getattr(self, "classes_", None), vars(self).get("_segments")
+        starts = [_as_memory(memory["start"]) for memory in getattr(self, "_memories", [])
+                  if "start" in memory]
+        known = super()._grow(y, classes)
+        if segments is None or len(known) == len(old):
+            return known
+        joint, places = self._is_joint(len(known)), np.searchsorted(known, old)
+        starts = grow_memories(starts, old, known, joint, signed=False)
+        for k, start in enumerate(starts):
+            if start is not None:
+                first = {**start["start"], "V": start["V"], "b": start["b"][0]}
+                self._memories[k] = {**self._memories[k], "start": first}
+        self._segments = [
+            {**segment, "logs": _grown_logs(segment["logs"], places, len(known), joint)}
+            for segment in segments
+        ]
+        return known
+
+    def _refuse_other_votes(self) -> None:
+        """Raise if what is asked for can't go on from what has been learnt."""
+        if hasattr(self, "_segments") != (self.average == "voted"):
+            raise ValueError(
+                "average can't change to or from 'voted' between calls of partial_fit, got "
+                f"{self.average!r}: the mistakes before would be unknown. Call fit, or a new model."
+            )
+        if self.average == "voted":
+            fitted = bool(self._memories[0]["start"]["fit_intercept"])
+            if fitted != self.fit_intercept:
+                raise ValueError(
+                    "fit_intercept can't change between calls of partial_fit when average is "
+                    f"'voted', got {self.fit_intercept!r} after {fitted!r}; call fit."
+                )
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the responses w.x + b or, for average="voted", the votes.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows to score.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes), dtype float64
+            For two classes one column: positive means ``classes_[1]``. Votes are divided by their
+            number: they lie in [-1, 1] for two classes and for each class of "ovr", and are shares
+            that sum to 1 for the joint rule.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ValueError
+            If X has another number of columns or holds NaN or infinity.
+        """
+        self._check_fitted()
+        if not hasattr(self, "_segments"):
+            return super().decision_function(X)
+        rows = rows_of(self, X, reset=False)
+        if rows.dtype != self.coef_.dtype:
+            rows = as_rows(rows, np.float64)
+        starts = [memory["start"] for memory in self._memories]
+        absent = np.isneginf(self.intercept_)
+        joint = len(starts) == 1
+        ballots = [_Ballots(rows, _ALL, start, absent) for start in starts]
+        for segment in self._segments:
+            stored = _stored_rows(segment, rows.shape[1], rows.dtype, len(starts[0]["b"]))
+            _count(ballots, rows, _ALL, stored, segment["logs"], starts[0]["fit_intercept"])
+        shares = np.hstack([
+            ballot.shares(memory["state"]["t"])
+            for ballot, memory in zip(ballots, self._memories, strict=True)
+        ])
+        if not joint:
+            shares[:, absent] = -np.inf
+        return shares[:, 0] if shares.shape[1] == 1 else shares
