@@ -63,8 +63,7 @@ def test_shell_example_runs(tmp_path):
     block = next(block for block in _blocks("README.md", "sh") if "fastlin inspect" in block)
     run = f'"{sys.executable}"'
     script = f'set -e\npython() {{ {run} "$@"; }}\nfastlin() {{ {run} -m fastlin "$@"; }}\n' + block
-    path = os.pathsep.join([str(Path(fastlin.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
-    env = {**os.environ, "PYTHONPATH": path.rstrip(os.pathsep)}
+    env = {**os.environ, "PYTHONPATH": str(Path(fastlin.__file__).parents[1])}
     done = subprocess.run(
         ["sh", "-c", script], cwd=tmp_path, env=env, text=True, capture_output=True, check=False
     )
