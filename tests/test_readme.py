@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import fastlin
+import fastlin.model_selection
 from fastlin._core import losses as kernels
 from fastlin._sgd import LOSSES
 
@@ -136,7 +137,8 @@ def test_topics_name_what_exists():
             call = re.match(r"(\w+)(\(.*\))?$", code)
             if re.match(r"\w+=", code) or code.startswith('"'):
                 continue  # a parameter or a value of one
-            assert call and call[1] in fastlin.__all__, code
+            known = {*fastlin.__all__, *fastlin.model_selection.__all__}
+            assert call and call[1] in known, code
             if call[2]:
                 eval(code, {call[1]: getattr(fastlin, call[1])})._check_params()
 

@@ -14,11 +14,10 @@ from fastlin import (
     SGDClassifier,
     SGDRegressor,
     as_rows,
-    cross_val_score,
     make_pipeline,
 )
 from fastlin.datasets import load_sms_spam
-from fastlin.model_selection import StratifiedKFold
+from fastlin.model_selection import StratifiedKFold, cross_val_score
 
 
 def rows_of_random_numbers(n: int) -> Rows:
