@@ -88,7 +88,7 @@ def _value_dtype(found: np.dtype, wanted: Any) -> np.dtype:
         raise ValueError(f"Complex data not supported: X is of dtype {found}.")
     if wanted is not None:
         return np.dtype(wanted)
-    return np.dtype(np.float32 if found in (np.float32, np.float16) else np.float64)
+    return np.dtype(np.float32 if found.kind == "f" and found.itemsize <= 4 else np.float64)
 
 
 def _check_shape(n: int, d: int) -> None:
@@ -116,9 +116,9 @@ def _number_array(X: Any) -> np.ndarray:
         _refuse_complex_objects(array)
         try:
             array = array.astype(np.float64)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             # scikit-learn's checks want its conversion errors to keep their class
-            kind = ValueError if isinstance(error, ValueError) else TypeError
+            kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(
                 f"X must hold numbers: {error}; encode strings first (OneHotEncoder, "
                 "HashingVectorizer)."

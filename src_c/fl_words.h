@@ -159,9 +159,10 @@ FL_INLINE uint32_t fl_words_code_point(const uint8_t *p, int64_t left, int32_t *
 {
     uint32_t lead = p[0];
     int32_t n = lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-    uint32_t code = n == 1 ? 0 : lead & (0x7fu >> n);
+    uint32_t code;
     if (n > left)
-        n = 1, code = 0;
+        n = 1;
+    code = n == 1 ? 0 : lead & (0x7fu >> n);
     for (int32_t k = 1; k < n; k++)
         code = code << 6 | (p[k] & 0x3fu);
     *size = n;

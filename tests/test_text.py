@@ -148,14 +148,14 @@ def test_cancelled_signs_are_not_stored_and_without_signs_nothing_vanishes():
 # ---- size ----
 
 
-def test_more_distinct_ngrams_than_the_table_holds():
+def test_many_distinct_ngrams():
     documents = ["short one", " ".join(f"w{i % 30_011}" for i in range(110_000)), "", "and more"]
     for params in ({"ngram_range": (1, 2)}, {"n_features": 2**31 - 1, "norm": "l1"}):
         assert_same(HashingVectorizer(**params).transform(documents), peer(documents, **params))
 
 
 def test_words_whose_columns_lie_close_together():
-    # Worst case for a table that keeps columns in order: all of them in 1/64 of it.
+    # Worst case for buckets: all columns in 1/64 of them.
     hasher = hasher_of(2**20)
     words = [w for w in (f"k{i:x}" for i in range(100_000))
              if hasher.column(hasher.hash(w.encode())) < 2**14]
@@ -173,6 +173,19 @@ def test_words_and_ngrams_longer_than_the_buffers():
     params = {"ngram_range": (400, 420), "norm": None}
     assert_same(HashingVectorizer(**params).transform(documents), peer(documents, **params))
     params = {"ngram_range": (690, 2**31 - 1), "norm": None}
+    assert_same(HashingVectorizer(**params).transform(documents), peer(documents, **params))
+
+
+def test_more_ngrams_at_one_word_than_a_batch_holds():
+    n = 8300
+    vectorizer = HashingVectorizer(ngram_range=(1, n), n_features=3, norm=None, alternate_sign=False)
+    assert vectorizer.transform(["ab " * n]).sum() == n * (n + 1) / 2
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 5, 2**20])
+def test_few_words_over_and_over(n_features):
+    documents = ["spam " * 40, "spam ham " * 5000, "spam " * 20_000 + "eggs"]
+    params = {"n_features": n_features, "ngram_range": (1, 2)}
     assert_same(HashingVectorizer(**params).transform(documents), peer(documents, **params))
 
 
