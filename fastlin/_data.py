@@ -88,7 +88,7 @@ def _value_dtype(found: np.dtype, wanted: Any) -> np.dtype:
         raise ValueError(f"Complex data not supported: X is of dtype {found}.")
     if wanted is not None:
         return np.dtype(wanted)
-    return np.dtype(np.float32 if found in (np.float32, np.float16) else np.float64)
+    return np.dtype(np.float32 if found.kind == "f" and found.itemsize <= 4 else np.float64)
 
 
 def _check_shape(n: int, d: int) -> None:
@@ -116,9 +116,9 @@ def _number_array(X: Any) -> np.ndarray:
         _refuse_complex_objects(array)
         try:
             array = array.astype(np.float64)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             # scikit-learn's checks want its conversion errors to keep their class
-            kind = ValueError if isinstance(error, ValueError) else TypeError
+            kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(
                 f"X must hold numbers: {error}; encode strings first (OneHotEncoder, "
                 "HashingVectorizer)."
@@ -168,18 +168,8 @@ def _sparse_rows(X: Any, dtype: Any) -> Rows:
     _check_shape(n, d)
     kind = _value_dtype(X.dtype, dtype)
     if getattr(X, "format", "csr") != "csr":
-        X = X.tocsr()
-    values, indices, indptr = np.asarray(X.data), np.asarray(X.indices), np.asarray(X.indptr)
-    if len(indptr) != n + 1 or len(values) != len(indices):
-        raise ValueError(
-            f"X is not a valid sparse matrix: {len(indptr)} row bounds, {len(indices)} column "
-            f"numbers and {len(values)} values for {n} rows."
-        )
-    indptr = np.ascontiguousarray(indptr, dtype=np.int64)
-    bad = _rows.first_bad_row(indptr, len(indices))
-    if bad >= 0:
-        raise ValueError(f"X is not a valid sparse matrix: the bounds of row {bad} are wrong.")
-    indices = _narrow(indices, indptr, d)
+        X = _to_csr(X)
+    values, indices, indptr = _parts(X, n, d, "row", "column")
     if not _columns_in_order(indptr, indices, d):
         values, indices, indptr = _canonical(values, indices, indptr, (n, d))
     with np.errstate(over="ignore"):
@@ -201,31 +191,84 @@ def _ones_rows(n: int, d: int, indices: np.ndarray, indptr: np.ndarray, kind: np
     return _rows.make_rows("ones", n, d, None, indices, indptr, kind)
 
 
-def _narrow(indices: np.ndarray, indptr: np.ndarray, d: int) -> np.ndarray:
-    """Column numbers as contiguous int32; 64-bit ones are compared with d before they are cut."""
+def _to_csr(X: Any) -> Any:
+    """X as CSR. scipy converts without looking where an index points to: look first."""
+    n, d = X.shape
+    if X.format == "csc":
+        _, indices, indptr = _parts(X, d, n, "column", "row")
+        _columns_in_order(indptr, indices, n, "column", "row")
+    if X.format == "coo":
+        _check_coordinates(X)
+    try:
+        return X.tocsr()
+    except (ValueError, IndexError) as error:
+        raise ValueError(f"X is not a valid sparse matrix: {error}.") from None
+
+
+def _check_coordinates(X: Any) -> None:
+    """Raise for a COO matrix whose coordinates leave it."""
+    for name, places, size in zip(("row", "column"), (X.row, X.col), X.shape, strict=True):
+        if places.shape != X.data.shape or places.dtype.kind not in "iu":
+            raise ValueError(
+                f"X is not a valid sparse matrix: it has {X.data.shape} values, but {name} "
+                f"numbers of shape {places.shape} and dtype {places.dtype}."
+            )
+        wrong = (places < 0) | (places >= size)
+        if wrong.any():
+            raise ValueError(
+                f"X is not a valid sparse matrix: an entry has {name} {places[wrong][0]}, but "
+                f"there are {size} {name}s."
+            )
+
+
+def _parts(X: Any, n: int, d: int, major: str, minor: str) -> tuple:
+    """(values, indices, indptr) of CSR, or of CSC with rows and columns exchanged: int32 indices,
+    int64 bounds that fit; whether an int32 index is in range `_columns_in_order` tells."""
+    values, indices, indptr = np.asarray(X.data), np.asarray(X.indices), np.asarray(X.indptr)
+    if indptr.shape != (n + 1,) or indices.ndim != 1 or values.shape != indices.shape:
+        raise ValueError(
+            f"X is not a valid sparse matrix: {major} bounds of shape {indptr.shape}, {minor} "
+            f"numbers of shape {indices.shape} and values of shape {values.shape} for {n} {major}s."
+        )
+    if indptr.dtype.kind not in "iu":
+        raise ValueError(f"The {major} bounds of X must be integers, got dtype {indptr.dtype}.")
+    indptr = np.ascontiguousarray(indptr, dtype=np.int64)
+    bad = _rows.first_bad_row(indptr, len(indices))
+    if bad >= 0:
+        raise ValueError(
+            f"X is not a valid sparse matrix: the bounds of {major} {bad} are wrong."
+        )
+    return values, _narrow(indices, indptr, d, major, minor), indptr
+
+
+def _narrow(indices: np.ndarray, indptr: np.ndarray, d: int, major: str, minor: str) -> np.ndarray:
+    """Column numbers as contiguous int32; others are compared with d before they are cut."""
     if indices.dtype == np.int32:
-        return np.ascontiguousarray(indices)
+        return np.ascontiguousarray(indices, dtype=np.int32)
     if indices.dtype.kind not in "iu":
-        raise ValueError(f"The column numbers of X must be integers, got dtype {indices.dtype}.")
-    for start in range(0, len(indices), _PIECE):
-        piece = indices[start : start + _PIECE]
+        raise ValueError(f"The {minor} numbers of X must be integers, got dtype {indices.dtype}.")
+    stored = indptr[-1]
+    for start in range(0, stored, _PIECE):
+        piece = indices[start : min(start + _PIECE, stored)]
         wrong = (piece < 0) | (piece >= d)
         if wrong.any():
             place = start + int(wrong.argmax())
             row = int(np.searchsorted(indptr, place, side="right")) - 1
-            if row < len(indptr) - 1:
-                _raise_outside(row, int(indices[place]), d)
-    return indices.astype(np.int32)
+            _raise_outside(row, int(indices[place]), d, major, minor)
+    return indices[:stored].astype(np.int32)
 
 
-def _raise_outside(row: int, column: int, d: int) -> None:
+def _raise_outside(row: int, column: int, d: int, major: str, minor: str) -> None:
     """Raise for a column number that is not one."""
     raise ValueError(
-        f"X is not a valid sparse matrix: row {row} has column {column}, but there are {d} columns."
+        f"X is not a valid sparse matrix: {major} {row} has {minor} {column}, but there are {d} "
+        f"{minor}s."
     )
 
 
-def _columns_in_order(indptr: np.ndarray, indices: np.ndarray, d: int) -> bool:
+def _columns_in_order(
+    indptr: np.ndarray, indices: np.ndarray, d: int, major: str = "row", minor: str = "column"
+) -> bool:
     """Whether each row has increasing columns; raises if one lies outside the matrix."""
     n = len(indptr) - 1
     ordered, start = True, 0
@@ -235,7 +278,7 @@ def _columns_in_order(indptr: np.ndarray, indices: np.ndarray, d: int) -> bool:
         bad, in_order = _rows.scan_columns(indptr, indices, d, start, stop)
         if bad >= 0:
             row = indices[indptr[bad] : indptr[bad + 1]]
-            _raise_outside(bad, int(row[(row < 0) | (row >= d)][0]), d)
+            _raise_outside(bad, int(row[(row < 0) | (row >= d)][0]), d, major, minor)
         ordered &= in_order
         start = stop
     return ordered

@@ -45,7 +45,7 @@ def _turned(memory: dict[str, Any], signed: bool) -> dict[str, Any]:
         turned = {"V": -memory["V"], "b": b, "u": -memory["u"], "paid": -memory["paid"]}
         return {**memory, **turned, "moments": moments}
     state = {**memory["state"], **{name: -memory["state"][name] for name in _ODD_NUMBERS}}
-    return {**{name: -memory[name] for name in _ODD}, "state": state}
+    return {**memory, **{name: -memory[name] for name in _ODD}, "state": state}
 
 
 def _as_joint(memory: dict[str, Any], signed: bool) -> dict[str, Any]:
@@ -62,6 +62,7 @@ def _as_joint(memory: dict[str, Any], signed: bool) -> dict[str, Any]:
             "moments": np.zeros((0, len(memory["v"])), memory["v"].dtype),
             "last": np.zeros(0),
             "state": {**state, "intercept": 0.0, "sum_intercept": 0.0},
+            "rule": memory["rule"],
         }
     half = np.array([-0.5, 0.5])
 

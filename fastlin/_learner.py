@@ -13,9 +13,10 @@ import numpy as np
 from ._core import joint as _joint
 from ._core import sgd as _sgd
 from ._core.rows import Rows
+from ._parallel import Cancelled
 from ._scores import rows_per_call, score_rows
 
-__all__ = ["JointLearner", "Learner", "make_learner"]
+__all__ = ["JointLearner", "Learner", "make_learner", "weights_in"]
 
 # Weights that pass this size don't fit the second-level cache, and prefetching those of the next row
 # pays; below it costs (measured: -36 % at 4 MB, +24 % at 188 KB).
@@ -51,30 +52,78 @@ def make_learner(
         More than one for a joint loss.
     memory : dict, optional
         `memory` of an earlier learner; its arrays are taken over.
+
+    Raises
+    ------
+    ValueError
+        If the rule has another optimizer than the memory, whose moments would mean nothing to it.
     """
-    kind = Learner if n_outputs == 1 and not rule["optimizer"] else JointLearner
+    if memory is not None and memory["rule"]["optimizer"] != rule["optimizer"]:
+        raise ValueError(
+            "optimizer can't change while training goes on from what was learnt; use fit."
+        )
+    single = n_outputs == 1 and not rule["optimizer"]
+    kind = Learner if single and "V" not in (memory or ()) else JointLearner
     if "start" in memory if memory else rule.get("voted"):
         from ._voted import VotedLearner as kind
     return kind(d, dtype, rule, n_outputs, memory)
 
 
+def weights_in(memory: dict[str, Any], averaged: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    """(W, b) of the learner that left this memory."""
+    return make_learner(0, None, memory["rule"], memory=memory).weights(averaged)
+
+
+def _kept(memory: dict[str, Any], name: str, size: int, dtype: Any = np.float64) -> np.ndarray:
+    """An array of the memory; zeros if there is none, or if it has come into use just now."""
+    kept = memory.get(name)
+    return np.zeros(size, dtype) if kept is None or len(kept) < size else kept
+
+
 class _Steps:
     """What both kinds share: state, visits in pieces, the penalty."""
 
-    def __init__(self, rule: dict[str, Any], memory: dict[str, Any], n_weights: int, bytes_: int):
+    # Set from another thread, it ends a visit at the next piece.
+    cancelled = False
+
+    def __init__(self, rule: dict[str, Any], memory: dict[str, Any], scaled: np.ndarray):
+        self.n_weights = len(scaled)
         self.state = dict(memory.get("state", _FRESH_STATE))
-        self.rule = dict(rule, prefetch_weights=int(bytes_ > _PREFETCH_BYTES))
+        self.rule = dict(rule, prefetch_weights=int(scaled.nbytes > _PREFETCH_BYTES))
+        if rule["step_rule"] and self.state["scale"] != 1:
+            self._fold(scaled)
+
+    def _fold(self, scaled: np.ndarray) -> None:
+        """Bring the scale to 1, which passive-aggressive steps take for granted."""
+        if len(self.u):
+            self.u -= self.state["sum_scale"] * scaled
+        scaled *= self.state["scale"]
+        self.state.update(scale=1.0, sum_scale=0.0)
 
     def visit(self, X: Rows, y: np.ndarray, weight: np.ndarray, order: np.ndarray) -> float:
         """Take one step per row (or batch) of `order`; returns the mean progressive loss.
 
         y holds +-1, real targets or, for a joint loss, class numbers, always as float64.
         """
+        if X.shape[1] * self.n_outputs != self.n_weights or len(y) != len(X):
+            raise ValueError(
+                f"X has {X.shape[1]} columns and {len(X)} rows, but there are "
+                f"{self.n_weights // self.n_outputs} weights and {len(y)} targets."
+            )
         self.state.update(sum_loss=0.0, sum_weight=0.0)
-        n, piece = len(order), rows_per_call(X, self.n_outputs, self.rule["batch_size"])
+        n = len(order)
+        batch = max(1, min(self.rule["batch_size"], n))
+        piece = rows_per_call(X, self.n_outputs, batch)
         for start in range(0, n, piece):
-            self.state = self._run(X, y, weight, order[start : start + piece])
+            if self.cancelled:
+                raise Cancelled
+            rule = dict(self.rule, batch_size=batch)
+            self.state = self._run(rule, X, y, weight, order[start : start + piece])
         return self.state["sum_loss"] / max(self.state["sum_weight"], np.finfo(float).tiny)
+
+    def _has_mean(self) -> bool:
+        """Whether averaging is on and some step has counted."""
+        return bool(self.rule["average_from"] and self.state["n_averaged"])
 
     def responses(self, X: Rows, rows: np.ndarray) -> np.ndarray:
         """What the learner would say of the given rows, of shape (n, n_outputs)."""
@@ -99,35 +148,35 @@ class Learner(_Steps):
 
     def __init__(self, d, dtype, rule, n_outputs=1, memory=None):
         memory = memory or {}
-        self.v = memory.get("v", np.zeros(d, dtype))
-        self.paid = memory.get("paid", np.zeros(d if rule["l1"] > 0 else 0, dtype))
-        self.u = memory.get("u", np.zeros(d if rule["average_from"] else 0))
-        super().__init__(rule, memory, len(self.v), self.v.nbytes)
+        self.v = memory["v"] if memory else np.zeros(d, dtype)
+        size = len(self.v)
+        self.paid = _kept(memory, "paid", size if rule["l1"] > 0 else 0, self.v.dtype)
+        self.u = _kept(memory, "u", size if rule["average_from"] else 0)
+        super().__init__(rule, memory, self.v)
 
     @property
     def memory(self) -> dict[str, Any]:
         """All that a later learner needs to go on bit for bit."""
-        return {"v": self.v, "paid": self.paid, "u": self.u, "state": dict(self.state)}
+        arrays = {"v": self.v, "paid": self.paid, "u": self.u}
+        return {**arrays, "state": dict(self.state), "rule": dict(self.rule)}
 
     def start_from(self, coef: np.ndarray, intercept: np.ndarray) -> None:
         """Begin at given weights of shape (1, d) and intercepts of shape (1,)."""
         self.v[:] = coef[0]
         self.state["intercept"] = float(intercept[0])
 
-    def _run(self, X, y, weight, order):
-        if self.rule["step_rule"]:
+    def _run(self, rule, X, y, weight, order):
+        if rule["step_rule"]:
             return _sgd.run_passive_aggressive(
-                X, y, weight, order, self.rule, self.state, self.v, self.u
+                X, y, weight, order, rule, self.state, self.v, self.u
             )
-        gradients = np.empty(self.rule["batch_size"])
-        return _sgd.run(
-            X, y, weight, order, self.rule, self.state, self.v, self.u, self.paid, gradients
-        )
+        gradients = np.empty(rule["batch_size"])
+        return _sgd.run(X, y, weight, order, rule, self.state, self.v, self.u, self.paid, gradients)
 
     def weights(self, averaged: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """(W, b) of shapes (1, d) and (1,): the averages, if there are any and they are wanted."""
         w, state = np.empty_like(self.v), self.state
-        if averaged and state["n_averaged"]:
+        if averaged and self._has_mean():
             _sgd.publish_mean(state, self.v, self.u, w)
             return w[None], np.array([state["sum_intercept"] / state["n_averaged"]])
         _sgd.publish(state, self.v, self.paid, w)
@@ -144,20 +193,21 @@ class JointLearner(_Steps):
 
     def __init__(self, d, dtype, rule, n_outputs=1, memory=None):
         memory = memory or {}
-        size = d * n_outputs
+        self.V = memory["V"] if memory else np.zeros(d * n_outputs, dtype)
+        # rows: the intercepts, their sum for averaging, their two moments
+        self.b = memory["b"] if memory else np.zeros((4, n_outputs))
+        size, dtype = len(self.V), self.V.dtype
         penalised, optimizer = rule["l1"] > 0 or rule["l2"] > 0, rule["optimizer"]
         n_moments = 0 if not optimizer else 1 if optimizer in _ONE_MOMENT else 2
         lazy = optimizer and penalised
-        self.V = memory.get("V", np.zeros(size, dtype))
-        # rows: the intercepts, their sum for averaging, their two moments
-        self.b = memory.get("b", np.zeros((4, n_outputs)))
-        self.u = memory.get("u", np.zeros(size if rule["average_from"] else 0))
-        owes = rule["l1"] > 0 and not optimizer
-        self.paid = memory.get("paid", np.zeros(size if owes else 0, dtype))
-        self.moments = memory.get("moments", np.zeros((n_moments, size), dtype))
-        self.last = memory.get("last", np.zeros(size if lazy else 0))
+        self.u = _kept(memory, "u", size if rule["average_from"] else 0)
+        self.paid = _kept(memory, "paid", size if rule["l1"] > 0 and not optimizer else 0, dtype)
+        self.moments = memory["moments"] if memory else np.zeros((n_moments, size), dtype)
+        self.last = _kept(memory, "last", size if lazy else 0)
         self.n_outputs = self.b.shape[1]
-        super().__init__(rule, memory, len(self.V), self.V.nbytes)
+        super().__init__(rule, memory, self.V)
+        if memory and lazy and len(memory["last"]) == 0:
+            self.last[:] = self.state["t"]  # a penalty that begins now is not owed for the past
         batched = optimizer and rule["batch_size"] > 1
         self._collected = np.zeros(len(self.V) if batched else 0)
 
@@ -165,7 +215,8 @@ class JointLearner(_Steps):
     def memory(self) -> dict[str, Any]:
         """All that a later learner needs to go on bit for bit."""
         names = ("V", "b", "u", "paid", "moments", "last")
-        return {**{name: getattr(self, name) for name in names}, "state": dict(self.state)}
+        arrays = {name: getattr(self, name) for name in names}
+        return {**arrays, "state": dict(self.state), "rule": dict(self.rule)}
 
     @property
     def _optimizer(self) -> tuple:
@@ -177,13 +228,13 @@ class JointLearner(_Steps):
         self.V[:] = coef.T.ravel()
         self.b[0] = intercept
 
-    def _run(self, X, y, weight, order):
-        if self.rule["step_rule"]:
+    def _run(self, rule, X, y, weight, order):
+        if rule["step_rule"]:
             return _joint.run_passive_aggressive(
-                X, y, weight, order, self.rule, self.state, self.b, self.V, self.u
+                X, y, weight, order, rule, self.state, self.b, self.V, self.u
             )
         return _joint.run(
-            X, y, weight, order, self.rule, *self._optimizer, self.state, self.b, self.V, self.u,
+            X, y, weight, order, rule, *self._optimizer, self.state, self.b, self.V, self.u,
             self.paid, self.moments, self.last, self._collected,
         )
 
@@ -191,7 +242,7 @@ class JointLearner(_Steps):
         """(W, b) of shapes (K, d) and (K,): the averages, if there are any and they are wanted."""
         w, state = np.empty_like(self.V), self.state
         b = self.b[0].copy()
-        if averaged and state["n_averaged"]:
+        if averaged and self._has_mean():
             _sgd.publish_mean(state, self.V, self.u, w)
             b = self.b[1] / state["n_averaged"]
         elif self.rule["optimizer"]:

@@ -77,6 +77,13 @@ def _checked_responses(estimator: Any, X: Any) -> np.ndarray:
     """The responses to anything that the door lets in."""
     rows = rows_of(estimator, X, reset=False)
     coef = np.atleast_2d(estimator.coef_)
+    if coef.shape[1] != rows.shape[1]:
+        raise ValueError(
+            f"coef_ of this {type(estimator).__name__} has {coef.shape[1]} columns and X has "
+            f"{rows.shape[1]}: the last call of fit did not end; fit again."
+        )
+    if coef.dtype not in (np.float32, np.float64):
+        coef = coef.astype(np.float64)
     intercept = np.broadcast_to(np.asarray(estimator.intercept_, dtype=np.float64), (len(coef),))
     if rows.dtype != coef.dtype:
         rows, coef = _common_type(rows, coef)

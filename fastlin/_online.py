@@ -3,12 +3,12 @@
 The flow of one `fit`: parameters are checked; X becomes `Rows`, y codes or numbers, class weights
 fold into sample weights; each learner (one for two classes, a regression or a joint loss, one per
 class for one-vs-rest) becomes a `Task` with its own seed; the tasks run in threads; their weights
-become `coef_` and `intercept_`. `_epochs` has the loop, `_learner` the step.
+become `coef_` and `intercept_`. `_task` has the task, `_epochs` the loop, `_learner` the step.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import copy
 from functools import partial
 from typing import Any, ClassVar
 
@@ -18,14 +18,14 @@ from . import _parallel
 from ._base import Estimator, r2
 from ._core.rows import Rows
 from ._data import rows_of
-from ._epochs import EpochPlan, Report, row_order, train
+from ._epochs import EpochPlan
 from ._exceptions import warn, warn_convergence
 from ._grow import grow_memories
-from ._learner import make_learner
-from ._params import Boolean, ClassWeight, Either, Integer, OneOf, RandomState, Real
+from ._learner import make_learner, weights_in
+from ._params import Boolean, ClassWeight, Either, Integer, OneOf, RandomState, Real, shown
 from ._random import spawn_seed
-from ._safety import loss_if_worse_than_constant
 from ._split import split_rows
+from ._task import Task
 from ._validation import (
     check_sample_weight,
     check_target,
@@ -39,51 +39,9 @@ from ._validation import (
 __all__ = ["MULTI_CLASS", "OnlineClassifierMixin", "OnlineEstimator", "OnlineRegressorMixin"]
 
 _NO_WEIGHTS = np.empty(0)
-_ONE = np.empty(1)
 # Words for the joint form of a loss; the latter two are scikit-learn's.
 JOINT = ("joint", "multinomial", "crammer_singer")
 MULTI_CLASS = ("ovr", *JOINT)
-
-
-@dataclass
-class Task:
-    """One learner to train, and what came of it."""
-
-    X: Rows
-    y: np.ndarray
-    weight: np.ndarray
-    rows: np.ndarray
-    held_out: np.ndarray
-    rule: dict[str, Any]
-    plan: EpochPlan
-    seed: np.ndarray
-    score: Any
-    n_outputs: int
-    start: tuple[np.ndarray, np.ndarray] | None = None
-    learner: Any = None
-    report: Report | None = None
-    worse: tuple[float, float] | None = None
-
-    def __call__(self) -> Task:
-        learner = self.learner = make_learner(
-            self.X.shape[1], self.X.dtype, self.rule, self.n_outputs
-        )
-        if self.start is not None:
-            learner.start_from(*self.start)
-        order = row_order(self.X, self.y, self.rows, self.plan.shuffle, self.seed)
-        validate = self._validate if len(self.held_out) else None
-        self.report = train(learner, self.X, self.y, self.weight, order, self.plan, validate)
-        self.worse = loss_if_worse_than_constant(
-            learner, self.X, self.y, self.weight, self.rows, self.report.trace[-1]["loss"],
-            in_order=not self.plan.shuffle,
-        )
-        return self
-
-    def _validate(self) -> float:
-        """Score of the current weights on the held-out rows."""
-        p = self.learner.responses(self.X, self.held_out)
-        weight = self.weight[self.held_out] if len(self.weight) else None
-        return self.score(self.y[self.held_out], p, weight)
 
 
 class OnlineEstimator(Estimator):
@@ -136,6 +94,11 @@ class OnlineEstimator(Estimator):
         """Initial (W, b) per learner, or None for zeros; `groups` are their numbers of outputs."""
         if self.warm_start and hasattr(self, "coef_"):
             last = self._weights(averaged=False)
+            if last[0].shape[1] != d:
+                raise ValueError(
+                    f"X has {d} features, but warm_start goes on from weights of "
+                    f"{last[0].shape[1]}; fit with warm_start=False."
+                )
             coef_init = last[0] if coef_init is None else coef_init
             intercept_init = last[1] if intercept_init is None else intercept_init
         if coef_init is None and intercept_init is None:
@@ -147,12 +110,7 @@ class OnlineEstimator(Estimator):
 
     def _weights(self, averaged: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """(coef, intercept) of all outputs: the averaged ones or, for a warm start, the last."""
-        rule = self._rule()
-        pairs = [
-            make_learner(0, None, rule, memory=memory, n_outputs=memory.get("b", _ONE).shape[-1])
-            .weights(averaged)
-            for memory in self._memories
-        ]
+        pairs = [weights_in(memory, averaged) for memory in self._memories]
         return np.concatenate([w for w, _ in pairs]), np.concatenate([b for _, b in pairs])
 
     def _train(self, rows: Rows, targets: list, groups: list[int], weight: np.ndarray | None,
@@ -168,7 +126,9 @@ class OnlineEstimator(Estimator):
             Task(rows, y, weight, active, held_out, rule, plan, seed, score, n_outputs, first)
             for y, n_outputs, seed, first in zip(targets, groups, seeds, start, strict=False)
         ]
-        _parallel.run(tasks, getattr(self, "n_jobs", None))
+        _parallel.run(
+            tasks, getattr(self, "n_jobs", None), lambda: [task.cancel() for task in tasks]
+        )
         self._finish(tasks)
 
     def _finish(self, tasks: list[Task]) -> None:
@@ -187,13 +147,19 @@ class OnlineEstimator(Estimator):
         elif self.tol is not None and not all(task.report.converged for task in tasks):
             warn_convergence(
                 f"{type(self).__name__} stopped after max_iter={self.max_iter} epochs while its "
-                f"objective still changed by more than tol={self.tol:g}; raise max_iter or tol."
+                f"objective still changed by more than tol={float(self.tol):g}; raise max_iter or tol."
             )
 
     def _continue(self, rows: Rows, targets: list, groups: list[int],
                   weight: np.ndarray | None) -> None:
         """One pass over the rows in the caller's order, going on from where training stood."""
         memories = getattr(self, "_memories", None) or [None] * len(targets)
+        if len(memories) != len(targets):
+            raise ValueError(
+                "multi_class can't change while training goes on from what was learnt; use fit."
+            )
+        # Copies: a step that overflows, or Ctrl-C, leaves what was learnt before as it was.
+        memories = copy.deepcopy(memories)
         order = np.arange(rows.shape[0]) if weight is None else np.flatnonzero(weight)
         weights = _NO_WEIGHTS if weight is None else weight
         rule, d = self._rule(), rows.shape[1]
@@ -205,7 +171,11 @@ class OnlineEstimator(Estimator):
             partial(learner.visit, rows, y, weights, order)
             for learner, y in zip(learners, targets, strict=True)
         ]
-        _parallel.run(visits, getattr(self, "n_jobs", None))
+        _parallel.run(
+            visits,
+            getattr(self, "n_jobs", None),
+            lambda: [setattr(learner, "cancelled", True) for learner in learners],
+        )
         for learner in learners:
             if not learner.is_finite():
                 raise ValueError(
@@ -221,9 +191,14 @@ def _shaped(name: str, value: Any, shape: tuple) -> np.ndarray:
     """An initial value of the right shape; None is zeros."""
     if value is None:
         return np.zeros(shape)
-    array = np.asarray(value, dtype=np.float64)
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold numbers: {error}.") from None
     if array.size != int(np.prod(shape)) or not np.isfinite(array).all():
-        raise ValueError(f"{name} must hold finite numbers of shape {shape}, got {array.shape}.")
+        raise ValueError(
+            f"{name} must hold finite numbers of shape {shape}, got {shown(array)}."
+        )
     return array.reshape(shape)
 
 
@@ -233,7 +208,9 @@ def _relative(weight: np.ndarray | None, n: int) -> tuple[np.ndarray, np.ndarray
     if weight is None:
         return _NO_WEIGHTS, np.arange(n)
     active = np.flatnonzero(weight)
-    return weight * (len(active) / weight.sum()), active
+    # over the largest first: a sum of huge weights would overflow, one of tiny ones be lost
+    share = weight / weight.max()
+    return share * (len(active) / share.sum()), active
 
 
 class OnlineRegressorMixin:

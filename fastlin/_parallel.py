@@ -11,7 +11,14 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-__all__ = ["n_threads", "run"]
+__all__ = ["Cancelled", "n_threads", "run"]
+
+# Seconds between two looks at Ctrl-C, where a wait for threads can't be interrupted (Windows).
+_GLANCE = 0.2
+
+
+class Cancelled(Exception):
+    """What a task raises once its `cancel` has been called."""
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -28,23 +35,32 @@ def n_threads(n_jobs: int | None) -> int:
     return max(1, cores + 1 + int(n_jobs))
 
 
-def run(tasks: Sequence[Callable[[], Any]], n_jobs: int | None) -> list[Any]:
+def run(
+    tasks: Sequence[Callable[[], Any]],
+    n_jobs: int | None,
+    cancel: Callable[[], None] | None = None,
+) -> list[Any]:
     """Call each task and return their results in order.
 
-    The first exception, Ctrl-C included, stops the tasks that have not begun and is raised once
-    those under way have ended; tasks see Ctrl-C through `cancelled`.
+    The first exception, Ctrl-C included, ends the run: tasks that have not begun never do, `cancel`
+    tells those under way to end soon, and the exception is raised when they have.
     """
     threads = min(n_threads(n_jobs), len(tasks))
     if threads <= 1:
         return [task() for task in tasks]
-    from concurrent.futures import ThreadPoolExecutor
+    from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
     with ThreadPoolExecutor(threads) as pool:
         futures = [pool.submit(task) for task in tasks]
         try:
-            return [future.result() for future in futures]
+            pending = set(futures)
+            while pending:
+                done, pending = wait(pending, _GLANCE, FIRST_EXCEPTION)
+                for future in done:
+                    future.result()
         except BaseException:
-            for task in tasks:
-                getattr(task, "cancel", lambda: None)()
+            if cancel is not None:
+                cancel()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+    return [future.result() for future in futures]

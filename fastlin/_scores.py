@@ -29,23 +29,36 @@ def score_rows(X: Rows, W: np.ndarray, b: np.ndarray, rows: np.ndarray = _ALL) -
     """W x + b of shape (n, n_outputs), in double, of each row or of the given ones.
 
     W must have the dtype of X. Several outputs go over the rows together, unless turning W round
-    would cost more than the rows.
+    would cost more than the rows. A sum of +inf and -inf raises: the values of a row and the weights
+    are too large for each other.
     """
     n, K = len(rows) or X.shape[0], len(W)
     if K == 1 or X.nnz * n < W.shape[1] * X.shape[0]:
-        out = np.empty((K, n))
-        piece = rows_per_call(X)
+        out, piece, defined = np.empty((K, n)), rows_per_call(X), True
         for k in range(K):
             w = np.ascontiguousarray(W[k])
             for start in range(0, n, piece):
-                _rows.scores(X, w, float(b[k]), rows, out[k], start, min(start + piece, n))
-        return out.T
+                stop = min(start + piece, n)
+                defined &= _rows.scores(X, w, float(b[k]), rows, out[k], start, stop)
+        return _checked(out.T, rows, defined)
     together = np.ascontiguousarray(W.T).ravel()
-    out, piece = np.empty((n, K)), rows_per_call(X, K)
+    out, piece, defined = np.empty((n, K)), rows_per_call(X, K), True
     intercept = np.ascontiguousarray(b, dtype=np.float64)
     for start in range(0, n, piece):
-        _joint.scores(X, together, intercept, rows, out, start, min(start + piece, n))
-    return out
+        stop = min(start + piece, n)
+        defined &= _joint.scores(X, together, intercept, rows, out, start, stop)
+    return _checked(out, rows, defined)
+
+
+def _checked(p: np.ndarray, rows: np.ndarray, defined: bool) -> np.ndarray:
+    """The responses p, if all of them are defined."""
+    if defined:
+        return p
+    place = int(np.isnan(p).any(axis=1).argmax())
+    raise ValueError(
+        f"The response of row {rows[place] if len(rows) else place} is not a number: the values of "
+        "X are too large for these weights. Scale the columns of X."
+    )
 
 
 def mean_loss(rule: dict[str, Any], p: np.ndarray, y: np.ndarray, weight: np.ndarray) -> float:

@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ._core import losses as _losses
-from ._core import sgd as _kernel
-from ._core.rows import Rows
-from ._core.rows import scores as _scores
 
-__all__ = ["LOSSES", "Learner", "Loss", "MARGIN_LOSSES", "TARGET_LOSSES", "make_rule"]
+__all__ = ["JOINT_LOSSES", "LOSSES", "MARGIN_LOSSES", "OPTIMIZERS", "TARGET_LOSSES", "make_rule"]
 
 
 class Loss(NamedTuple):
@@ -34,6 +31,9 @@ _STEP_RULES = {"gradient": 0, "pa": 1, "pa1": 2, "pa2": 3}
 # The schedule `optimal` is scaled by alpha. Without a penalty alpha must have no effect, so this
 # value stands in for it: scikit-learn's default.
 _ALPHA_WITHOUT_PENALTY = 1e-4
+
+# More than any run takes; what is larger would not fit the kernel's integers.
+_MAX_STEPS = 2**62
 
 _OPTIMIZERS = {"sgd": 0, "adagrad": 1, "adadelta": 2, "rmsprop": 3, "adam": 4}
 OPTIMIZERS = tuple(_OPTIMIZERS)
@@ -101,8 +101,8 @@ def make_rule(
         "step_rule": _STEP_RULES[learning_rate if passive_aggressive else "gradient"],
         "aggressiveness": float(eta0) if passive_aggressive else 1.0,
         "fit_intercept": int(fit_intercept),
-        "average_from": int(average),
-        "batch_size": int(batch_size),
+        "average_from": min(int(average), _MAX_STEPS),
+        "batch_size": min(int(batch_size), _MAX_STEPS),
         "prefetch_weights": 0,
         "optimizer": _OPTIMIZERS[optimizer],
         "decay": decay,

@@ -50,33 +50,6 @@ FL_INLINE struct fl_adaptive fl_adaptive_step(const struct fl_sgd_rule *rule, in
     return a;
 }
 
-/* Moments of one coordinate after gradient g; returns the change -h g (-h M) of its weight and h. */
-FL_INLINE double fl_adaptive_change(const struct fl_adaptive *a, double g, double *FL_RESTRICT A,
-                                    double *FL_RESTRICT B, double *FL_RESTRICT h) {
-    double change;
-    switch (a->optimizer) {
-    case FL_ADAGRAD:
-        *A += g * g;
-        *h = a->eta / (sqrt(*A) + a->epsilon);
-        return -*h * g;
-    case FL_RMSPROP:
-        *A = a->decay * *A + (1.0 - a->decay) * g * g;
-        *h = a->eta / (sqrt(*A) + a->epsilon);
-        return -*h * g;
-    case FL_ADADELTA:
-        *A = a->decay * *A + (1.0 - a->decay) * g * g;
-        *h = a->eta * sqrt((*B + a->epsilon) / (*A + a->epsilon));
-        change = -*h * g;
-        *B = a->decay * *B + (1.0 - a->decay) * change * change;
-        return change;
-    default:
-        *B = a->decay1 * *B + (1.0 - a->decay1) * g;
-        *A = a->decay * *A + (1.0 - a->decay) * g * g;
-        *h = a->eta / (sqrt(*A) + a->epsilon);
-        return -*h * *B;
-    }
-}
-
 FL_INLINE double fl_adaptive_prox(const struct fl_adaptive *a, double w, double h, double steps) {
     double size = fl_max(0.0, fl_abs(w) - steps * h * a->l1) / (1.0 + steps * h * a->l2);
     return w < 0 ? -size : size;
@@ -84,14 +57,37 @@ FL_INLINE double fl_adaptive_prox(const struct fl_adaptive *a, double w, double 
 
 #define FL_REAL float
 #define FL_TYPED(name) name##_f32
+#define FL_SQRT sqrtf
+#define FL_ABS fabsf
 #include "fl_joint.inc.h"
 #undef FL_REAL
 #undef FL_TYPED
+#undef FL_SQRT
+#undef FL_ABS
 
 #define FL_REAL double
 #define FL_TYPED(name) name##_f64
+#define FL_SQRT sqrt
+#define FL_ABS fabs
 #include "fl_joint.inc.h"
 #undef FL_REAL
 #undef FL_TYPED
+#undef FL_SQRT
+#undef FL_ABS
+
+/* The intercepts' adaptive steps: coordinates without a penalty, in double. */
+FL_INLINE void fl_adaptive_intercepts(const struct fl_adaptive *a, int64_t K,
+                                      const double *FL_RESTRICT g, double *FL_RESTRICT b,
+                                      double *FL_RESTRICT A, double *FL_RESTRICT B) {
+    struct fl_adaptive_block_f64 block = {0};
+    for (int64_t k = 0; k < K; k++) {
+        block.place[block.n] = k;
+        block.g[block.n] = g[k];
+        if (g[k] != 0 && ++block.n == 16) {
+            fl_adaptive_flush_f64(a, 0, &block, b, A, B, NULL, NULL);
+        }
+    }
+    if (block.n) fl_adaptive_flush_f64(a, 0, &block, b, A, B, NULL, NULL);
+}
 
 #endif

@@ -48,12 +48,12 @@ FL_INLINE void FL_TYPED(fl_joint_add)(const struct fl_sgd_state *state, struct f
 FL_INLINE void FL_TYPED(fl_joint_pay)(const struct fl_sgd_state *state, struct fl_row row, int64_t K,
                                       FL_REAL *FL_RESTRICT V, double *FL_RESTRICT u,
                                       FL_REAL *FL_RESTRICT paid) {
-    const double scale = state->scale;
+    const double scale = state->scale, inverse = 1.0 / scale;
     FL_EACH(row, j, x, {
         for (int64_t place = j * K; place < (j + 1) * K; place++) {
             FL_REAL old = V[place];
             double w = scale * old;
-            V[place] = (FL_REAL)(fl_l1_pay(w, state->l1_total, paid[place]) / scale);
+            V[place] = (FL_REAL)(fl_l1_pay(w, state->l1_total, paid[place]) * inverse);
             paid[place] += (FL_REAL)(scale * V[place] - w);
             if (u) u[place] += state->sum_scale * ((double)V[place] - old);
         }
@@ -69,22 +69,89 @@ FL_INLINE void FL_TYPED(fl_joint_collect)(struct fl_row row, int64_t K, const do
     });
 }
 
-/* One coordinate's adaptive step. `last` is the step of its last visit, NULL without a penalty. */
-FL_INLINE void FL_TYPED(fl_adaptive_visit)(const struct fl_adaptive *a, double sum_scale, double g,
-                                           FL_REAL *FL_RESTRICT w, FL_REAL *FL_RESTRICT A,
-                                           FL_REAL *FL_RESTRICT B, double *FL_RESTRICT last,
-                                           double *FL_RESTRICT u) {
-    double moment_a = *A, moment_b = B ? *B : 0, h, value = *w;
-    FL_REAL old = *w;
-    value += fl_adaptive_change(a, g, &moment_a, &moment_b, &h);
-    *A = (FL_REAL)moment_a;
-    if (B) *B = (FL_REAL)moment_b;
-    if (last) {
-        value = fl_adaptive_prox(a, value, h, a->t - *last);
-        *last = a->t;
+/* Coordinates that wait for their adaptive step: 16 at a time, so that the square roots and divisions
+ * run in vector registers. Places are distinct. */
+struct FL_TYPED(fl_adaptive_block) {
+    int n;
+    int64_t place[16];
+    FL_REAL g[16];
+};
+
+/* Takes the steps of a block and empties it. `last` is the step of a coordinate's last visit, NULL
+ * without a penalty. The arithmetic is that of FL_REAL. A function of its own, not inlined: there
+ * would be a copy for each layout. */
+static void FL_TYPED(fl_adaptive_flush)(const struct fl_adaptive *a, double sum_scale,
+                                        struct FL_TYPED(fl_adaptive_block) *FL_RESTRICT block,
+                                        FL_REAL *FL_RESTRICT V, FL_REAL *FL_RESTRICT A,
+                                        FL_REAL *FL_RESTRICT B, double *FL_RESTRICT last,
+                                        double *FL_RESTRICT u) {
+    FL_REAL w[16], ma[16], mb[16] = {0}, h[16], change[16];
+    const FL_REAL eta = (FL_REAL)a->eta, decay = (FL_REAL)a->decay, decay1 = (FL_REAL)a->decay1;
+    const FL_REAL epsilon = (FL_REAL)a->epsilon, rest = (FL_REAL)(1.0 - a->decay);
+    const FL_REAL rest1 = (FL_REAL)(1.0 - a->decay1);
+    const FL_REAL *FL_RESTRICT g = block->g;
+    const int64_t *FL_RESTRICT place = block->place;
+    const int n = block->n;
+    for (int l = n; l < 16; l++) { /* the vectors are always full */
+        block->place[l] = block->place[0];
+        block->g[l] = block->g[0];
     }
-    *w = (FL_REAL)value;
-    if (u) *u += sum_scale * ((double)*w - old);
+    for (int l = 0; l < 16; l++) w[l] = V[place[l]];
+    for (int l = 0; l < 16; l++) ma[l] = A[place[l]];
+    if (B) {
+        for (int l = 0; l < 16; l++) mb[l] = B[place[l]];
+    }
+    switch (a->optimizer) {
+    case FL_ADAGRAD:
+        for (int l = 0; l < 16; l++) {
+            ma[l] += g[l] * g[l];
+            h[l] = eta / (FL_SQRT(ma[l]) + epsilon);
+            change[l] = -h[l] * g[l];
+        }
+        break;
+    case FL_RMSPROP:
+        for (int l = 0; l < 16; l++) {
+            ma[l] = decay * ma[l] + rest * g[l] * g[l];
+            h[l] = eta / (FL_SQRT(ma[l]) + epsilon);
+            change[l] = -h[l] * g[l];
+        }
+        break;
+    case FL_ADADELTA:
+        for (int l = 0; l < 16; l++) {
+            ma[l] = decay * ma[l] + rest * g[l] * g[l];
+            h[l] = eta * FL_SQRT((mb[l] + epsilon) / (ma[l] + epsilon));
+            change[l] = -h[l] * g[l];
+            mb[l] = decay * mb[l] + rest * change[l] * change[l];
+        }
+        break;
+    default:
+        for (int l = 0; l < 16; l++) {
+            mb[l] = decay1 * mb[l] + rest1 * g[l];
+            ma[l] = decay * ma[l] + rest * g[l] * g[l];
+            h[l] = eta / (FL_SQRT(ma[l]) + epsilon);
+            change[l] = -h[l] * mb[l];
+        }
+    }
+    for (int l = 0; l < 16; l++) change[l] += w[l];
+    if (last) { /* fl_adaptive_prox in vector registers */
+        const FL_REAL l1 = (FL_REAL)a->l1, l2 = (FL_REAL)a->l2;
+        for (int l = 0; l < 16; l++) h[l] *= (FL_REAL)(a->t - last[place[l]]);
+        for (int l = 0; l < 16; l++) {
+            FL_REAL size = FL_ABS(change[l]) - h[l] * l1;
+            size = (size > 0 ? size : 0) / (1 + h[l] * l2);
+            change[l] = change[l] < 0 ? -size : size;
+        }
+        for (int l = 0; l < n; l++) last[place[l]] = a->t;
+    }
+    if (u && sum_scale != 0) {
+        for (int l = 0; l < n; l++) u[place[l]] += sum_scale * ((double)change[l] - w[l]);
+    }
+    for (int l = 0; l < n; l++) A[place[l]] = ma[l];
+    if (B) {
+        for (int l = 0; l < n; l++) B[place[l]] = mb[l];
+    }
+    for (int l = 0; l < n; l++) V[place[l]] = change[l];
+    block->n = 0;
 }
 
 /* A row's adaptive steps, for batches of one. */
@@ -94,16 +161,17 @@ FL_INLINE void FL_TYPED(fl_adaptive_row)(const struct fl_adaptive *a, double sum
                                          FL_REAL *FL_RESTRICT V, FL_REAL *FL_RESTRICT A,
                                          FL_REAL *FL_RESTRICT B, double *FL_RESTRICT last,
                                          double *FL_RESTRICT u) {
+    struct FL_TYPED(fl_adaptive_block) block = {0};
     FL_EACH(row, j, x, {
         for (int64_t i = 0; i < n_active; i++) {
-            const int64_t place = j * K + active[i];
-            const double gradient = g[active[i]] * x;
-            if (gradient == 0) continue;
-            FL_TYPED(fl_adaptive_visit)(a, sum_scale, gradient, V + place, A + place,
-                                        B ? B + place : NULL, last ? last + place : NULL,
-                                        u ? u + place : NULL);
+            block.place[block.n] = j * K + active[i];
+            block.g[block.n] = (FL_REAL)g[active[i]] * x;
+            if (block.g[block.n] != 0 && ++block.n == 16) {
+                FL_TYPED(fl_adaptive_flush)(a, sum_scale, &block, V, A, B, last, u);
+            }
         }
     });
+    if (block.n) FL_TYPED(fl_adaptive_flush)(a, sum_scale, &block, V, A, B, last, u);
 }
 
 /* The steps of a batch whose gradient G has been collected; leaves G at 0 on the row's entries. */
@@ -112,15 +180,18 @@ FL_INLINE void FL_TYPED(fl_adaptive_collected)(const struct fl_adaptive *a, doub
                                                FL_REAL *FL_RESTRICT V, FL_REAL *FL_RESTRICT A,
                                                FL_REAL *FL_RESTRICT B, double *FL_RESTRICT last,
                                                double *FL_RESTRICT u) {
+    struct FL_TYPED(fl_adaptive_block) block = {0};
     FL_EACH(row, j, x, {
         for (int64_t place = j * K; place < (j + 1) * K; place++) {
-            if (G[place] == 0) continue;
-            FL_TYPED(fl_adaptive_visit)(a, sum_scale, G[place], V + place, A + place,
-                                        B ? B + place : NULL, last ? last + place : NULL,
-                                        u ? u + place : NULL);
+            block.place[block.n] = place;
+            block.g[block.n] = (FL_REAL)G[place];
             G[place] = 0;
+            if (block.g[block.n] != 0 && ++block.n == 16) {
+                FL_TYPED(fl_adaptive_flush)(a, sum_scale, &block, V, A, B, last, u);
+            }
         }
     });
+    if (block.n) FL_TYPED(fl_adaptive_flush)(a, sum_scale, &block, V, A, B, last, u);
 }
 
 /* The weights of an adaptive learner as the user sees them: each penalty up to date. */
@@ -131,12 +202,9 @@ FL_INLINE void FL_TYPED(fl_adaptive_publish)(const struct fl_adaptive *a, int64_
                                              const double *FL_RESTRICT last,
                                              FL_REAL *FL_RESTRICT w) {
     for (int64_t i = 0; i < size; i++) {
-        double h, root = sqrt((double)A[i]);
-        if (a->optimizer == FL_ADADELTA) {
-            h = a->eta * sqrt(((double)B[i] + a->epsilon) / ((double)A[i] + a->epsilon));
-        } else {
-            h = a->eta / (root + a->epsilon);
-        }
+        double h = a->optimizer == FL_ADADELTA
+                       ? a->eta * sqrt(((double)B[i] + a->epsilon) / ((double)A[i] + a->epsilon))
+                       : a->eta / (sqrt((double)A[i]) + a->epsilon);
         w[i] = last ? (FL_REAL)fl_adaptive_prox(a, V[i], h, a->t - last[i]) : V[i];
     }
 }

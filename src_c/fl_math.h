@@ -1,8 +1,8 @@
 /* exp, log1p and what is made of them, so that the bits of a model don't hang on the libm of a
  * machine.
  *
- * Stated error, which tests/test_math.py measures: fl_exp within 1 ulp and fl_log1p within 2 ulp
- * of the true value over the whole range of double, subnormal results of fl_exp within one
+ * Stated error, which tests/test_math.py measures: fl_exp and fl_log1p within 1 ulp of
+ * the true value over the whole range of double, subnormal results of fl_exp within one
  * subnormal step. NaN gives NaN. */
 #ifndef FL_MATH_H
 #define FL_MATH_H
@@ -27,30 +27,30 @@ FL_INLINE uint64_t fl_to_bits(double x) {
 FL_INLINE double fl_pow2(int64_t k) { return fl_from_bits((uint64_t)(k + 1023) << 52); }
 
 /* Reduction x = k ln 2 + r, |r| <= ln 2 / 2 (Cody & Waite 1980), then the Taylor polynomial of
- * e^r - 1 - r, whose remainder is below 2^-58 at degree 13. */
+ * (e^r - 1 - r) / r^2, whose remainder is below 2^-58 at degree 11. It is evaluated in pairs (Estrin
+ * 1960): the next row waits for this result, so the length of the chain is what costs. */
 FL_INLINE double fl_exp(double x) {
     const double ln2_high = 6.93147180369123816490e-01; /* 32 significant bits: k * it is exact */
     const double ln2_low = 1.90821492927058770002e-10;
-    if (!(x < 709.79)) return x > 709.79 || x == 709.79 ? fl_from_bits(0x7ff0000000000000u) : x;
+    const double round = 6755399441055744.0; /* 1.5 * 2^52: its last bit weighs 1 */
+    if (!(x < 709.79)) return x >= 709.79 ? fl_from_bits(0x7ff0000000000000u) : x;
     if (x < -745.14) return 0.0;
-    double scaled = x * 1.4426950408889634074;
-    int64_t k = (int64_t)(scaled + (scaled < 0 ? -0.5 : 0.5));
-    double high = x - (double)k * ln2_high, low = (double)k * ln2_low;
+    double shifted = x * 1.4426950408889634074 + round;
+    double count = shifted - round;
+    int64_t k = (int64_t)(int32_t)fl_to_bits(shifted);
+    double high = x - count * ln2_high, low = count * ln2_low;
     double r = high - low, s = r * r;
     double error = (high - r) - low; /* what the subtraction rounded away */
-    double even = 1.0 / 479001600.0, odd = 1.0 / 6227020800.0;
-    even = even * s + 1.0 / 3628800.0;
-    odd = odd * s + 1.0 / 39916800.0;
-    even = even * s + 1.0 / 40320.0;
-    odd = odd * s + 1.0 / 362880.0;
-    even = even * s + 1.0 / 720.0;
-    odd = odd * s + 1.0 / 5040.0;
-    even = even * s + 1.0 / 24.0;
-    odd = odd * s + 1.0 / 120.0;
-    even = even * s + 0.5;
-    odd = odd * s + 1.0 / 6.0;
-    double tail = s * (even + r * odd) + error;
-    double y = 1.0 + (r + tail);
+    double c0 = 1.0 / 2.0 + r * (1.0 / 6.0);
+    double c2 = 1.0 / 24.0 + r * (1.0 / 120.0);
+    double c4 = 1.0 / 720.0 + r * (1.0 / 5040.0);
+    double c6 = 1.0 / 40320.0 + r * (1.0 / 362880.0);
+    double c8 = 1.0 / 3628800.0 + r * (1.0 / 39916800.0);
+    double c10 = 1.0 / 479001600.0 + r * (1.0 / 6227020800.0);
+    double q = s * s;
+    double low_half = (c0 + s * c2) + q * (c4 + s * c6);
+    double p = low_half + (q * q) * (c8 + s * c10);
+    double y = 1.0 + (r + (s * p + error));
     if (k >= -1021 && k <= 1023) return y * fl_pow2(k);
     if (k > 1023) return y * 2.0 * fl_pow2(k - 1);
     return y * fl_pow2(k + 60) * fl_pow2(-60); /* subnormal: one rounding, at the last product */
@@ -62,7 +62,7 @@ FL_INLINE double fl_log1p(double x) {
     const double ln2_high = 6.93147180369123816490e-01;
     const double ln2_low = 1.90821492927058770002e-10;
     if (!(x > -1.0)) return x == -1.0 ? -fl_from_bits(0x7ff0000000000000u) : x - x + (x - x) / 0.0;
-    if (x > 1.79e308) return x;
+    if (x == fl_from_bits(0x7ff0000000000000u)) return x;
     double u = 1.0 + x;
     double lost = x >= 1.0 ? 1.0 - (u - x) : x - (u - 1.0);
     uint64_t bits = fl_to_bits(u);
@@ -103,8 +103,13 @@ FL_INLINE double fl_softplus(double x) {
     return x > 0 ? x + fl_log1p(fl_exp(-x)) : fl_log1p(fl_exp(x));
 }
 
-FL_INLINE double fl_abs(double x) { return x < 0 ? -x : x; }
+FL_INLINE double fl_abs(double x) { return fl_from_bits(fl_to_bits(x) & 0x7fffffffffffffffu); }
 FL_INLINE double fl_max(double a, double b) { return a > b ? a : b; }
 FL_INLINE double fl_min(double a, double b) { return a < b ? a : b; }
+
+/* x with its sign turned where w is negative; no branch, since the sign of a weight is a coin toss */
+FL_INLINE double fl_times_sign(double x, double w) {
+    return fl_from_bits(fl_to_bits(x) ^ (fl_to_bits(w) & 0x8000000000000000u));
+}
 
 #endif

@@ -10,12 +10,12 @@ FL_INLINE double fl_l2_factor(double eta, double l2) { return fl_max(0.0, 1.0 - 
 
 /* The cumulative L1 penalty of Tsuruoka, Tsujii & Ananiadou (2009), "Stochastic gradient descent
  * training for L1-regularized log-linear models with cumulative penalty", ACL.
- * `total` is what each weight should have paid since the start, `*paid` what this one has paid,
- * signed; returns the weight after its payment, clipped at zero. */
+ * `total` is what each weight should have paid since the start, `paid` what this one has paid, with
+ * the sign of the payments; |paid| <= total. Returns the weight after its payment, which ends at
+ * zero. */
 FL_INLINE double fl_l1_pay(double w, double total, double paid) {
-    if (w > 0) return fl_max(0.0, w - (total + paid));
-    if (w < 0) return fl_min(0.0, w + (total - paid));
-    return w;
+    double size = fl_max(0.0, fl_abs(w) - (total + fl_times_sign(paid, w)));
+    return fl_times_sign(size, w);
 }
 
 #endif

@@ -96,9 +96,10 @@ FL_INLINE double fl_pa_coefficient(const struct fl_sgd_rule *rule, double loss, 
 #undef FL_TYPED
 #undef FL_SCALE_MIN
 
+/* With v in double, what the averaging sum loses is about epsilon / scale of the mean. */
 #define FL_REAL double
 #define FL_TYPED(name) name##_f64
-#define FL_SCALE_MIN 1e-9
+#define FL_SCALE_MIN 1e-3
 #include "fl_sgd.inc.h"
 #undef FL_REAL
 #undef FL_TYPED

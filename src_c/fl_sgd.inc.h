@@ -48,10 +48,11 @@ FL_INLINE void FL_TYPED(fl_sgd_pay)(const struct fl_sgd_state *state, struct fl_
                                     FL_REAL *FL_RESTRICT v, double *FL_RESTRICT u,
                                     FL_REAL *FL_RESTRICT paid) {
     const double scale = state->scale, total = state->l1_total, sum_scale = state->sum_scale;
+    const double inverse = 1.0 / scale;
     FL_EACH(row, j, x, {
         FL_REAL old = v[j];
         double w = scale * old;
-        FL_REAL changed = (FL_REAL)(fl_l1_pay(w, total, paid[j]) / scale);
+        FL_REAL changed = (FL_REAL)(fl_l1_pay(w, total, paid[j]) * inverse);
         paid[j] += (FL_REAL)(scale * changed - w);
         v[j] = changed;
         if (u) u[j] += sum_scale * ((double)changed - old);

@@ -35,7 +35,13 @@ cdef extern from "fl_losses.h" nogil:
         const char *parameter
         double parameter_default
     fl_loss_info fl_loss_describe(int loss) noexcept
+    struct fl_loss_sum:
+        double sum
+        double product
     double fl_loss(int loss, double p, double y, double a, double *slope) noexcept
+    double fl_loss_add(fl_loss_sum *total, int loss, double p, double y, double a,
+                       double s) noexcept
+    void fl_loss_settle(fl_loss_sum *total) noexcept
     bint fl_loss_has_reach(int loss) noexcept
     double fl_loss_reach(int loss, double p, double y, double a) noexcept
 
@@ -208,8 +214,8 @@ cdef extern from "fl_joint.h" nogil:
                          int64_t *active, int64_t *n_active) noexcept
     fl_adaptive fl_adaptive_step(const fl_sgd_rule *rule, int optimizer, double decay,
                                  double decay1, double epsilon, double t) noexcept
-    double fl_adaptive_change(const fl_adaptive *a, double g, double *A, double *B,
-                              double *h) noexcept
+    void fl_adaptive_intercepts(const fl_adaptive *a, int64_t K, const double *g, double *b,
+                                double *A, double *B) noexcept
     void fl_joint_scores_f32(fl_row row, int64_t K, const float *V, double scale, const double *b,
                              float *sum, double *z) noexcept
     void fl_joint_scores_f64(fl_row row, int64_t K, const double *V, double scale,

@@ -5,7 +5,7 @@ import numpy as np
 
 from libc.stdint cimport int64_t
 
-from .c cimport (FL_SGD, adaptive_collected, adaptive_row, fl_adaptive, fl_adaptive_change,
+from .c cimport (FL_SGD, adaptive_collected, adaptive_row, fl_adaptive, fl_adaptive_intercepts,
                  fl_adaptive_publish_f32, fl_adaptive_publish_f64, fl_adaptive_step,
                  fl_joint_loss, fl_loss, fl_pa_coefficient, fl_row, fl_sgd_eta, fl_sgd_rule,
                  fl_sgd_state, joint_add, joint_collect, joint_pay, joint_scores, real, row_at,
@@ -43,7 +43,7 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
     """
     cdef Py_ssize_t k = 0, r, m, stop = order.shape[0]
     cdef int64_t i, c, a, K = b.shape[1], size = V.shape[0], batch = rule.batch_size
-    cdef double s, eta, h
+    cdef double s, eta
     cdef bint weighted = sample_weight.shape[0] > 0
     cdef bint fetch_weights = rule.prefetch_weights != 0 and K == 1
     cdef real *weights = &V[0]
@@ -114,11 +114,8 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
                                            row_at(&X.c, order[k + r], weights), K, G, weights, A,
                                            B, visits, sums)
                 if rule.fit_intercept:
-                    for c in range(K):
-                        if intercept_gradient[c] != 0:
-                            b[VALUE, c] += fl_adaptive_change(&step, intercept_gradient[c],
-                                                              &b[MOMENT_A, c], &b[MOMENT_B, c],
-                                                              &h)
+                    fl_adaptive_intercepts(&step, K, &intercept_gradient[0], &b[VALUE, 0],
+                                           &b[MOMENT_A, 0], &b[MOMENT_B, 0])
             if rule.average_from > 0 and state.t >= rule.average_from:
                 for c in range(K):
                     b[SUM, c] += b[VALUE, c]
@@ -204,8 +201,10 @@ def joint_loss(int loss, double parameter, const double[:, ::1] z, const double[
 
 def scores(Rows X, const real[::1] V, const double[::1] b, const int64_t[::1] rows,
            double[:, ::1] out, Py_ssize_t start, Py_ssize_t stop):
-    """out[k] = W x_i + b for start <= k < stop, i = rows[k]; empty `rows`: i = k."""
-    cdef Py_ssize_t k
+    """out[k] = W x_i + b for start <= k < stop, i = rows[k]; empty `rows`: i = k. Returns whether
+    all are numbers."""
+    cdef Py_ssize_t k, c
+    cdef int undefined = 0
     cdef int64_t K = b.shape[0]
     cdef const int64_t *chosen = &rows[0] if rows.shape[0] else NULL
     cdef real[::1] scratch = np.empty(K, dtype=np.asarray(V).dtype)
@@ -213,3 +212,6 @@ def scores(Rows X, const real[::1] V, const double[::1] b, const int64_t[::1] ro
         for k in range(start, stop):
             joint_scores(row_at(&X.c, chosen[k] if chosen != NULL else k, &V[0]), K, &V[0], 1.0,
                          &b[0], &scratch[0], &out[k, 0])
+            for c in range(K):
+                undefined |= out[k, c] != out[k, c]
+    return not undefined

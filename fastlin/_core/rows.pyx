@@ -29,6 +29,9 @@ cdef class Rows:
         Memory held, in bytes, arrays shared with the caller included.
     """
 
+    def __init__(self):
+        raise TypeError("Rows are made by fastlin.as_rows(X).")
+
     @property
     def shape(self):
         return self.c.n, self.c.d
@@ -96,6 +99,15 @@ cdef class Rows:
                 f"{self.nnz} entries>")
 
 
+def _locked(array):
+    """A view that can't be written to: kernels trust what the door has checked."""
+    if array is None:
+        return None
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
 def make_rows(str layout, Py_ssize_t n, Py_ssize_t d, values, indices, indptr, dtype):
     """`Rows` over arrays that the door has checked: contiguous, of the right types, in range."""
     cdef Rows X = Rows.__new__(Rows)
@@ -106,7 +118,8 @@ def make_rows(str layout, Py_ssize_t n, Py_ssize_t d, values, indices, indptr, d
     X.c.layout = LAYOUTS[layout]
     X.c.n, X.c.d, X.c.width = n, d, -1
     X.c.values = X.c.indices = X.c.indptr = NULL
-    X.values, X.indices, X.indptr, X.dtype = values, indices, indptr, np.dtype(dtype)
+    X.values, X.indices, X.indptr = _locked(values), _locked(indices), _locked(indptr)
+    X.dtype = np.dtype(dtype)
     X.is_float32 = X.dtype == np.float32
     if indices is not None:
         index_view = indices
@@ -221,8 +234,10 @@ def all_signs(const real[::1] values):
 
 def scores(Rows X, const real[::1] w, double intercept, const int64_t[::1] rows, double[::1] out,
            Py_ssize_t start, Py_ssize_t stop):
-    """out[k] = w.x_i + b for start <= k < stop, i = rows[k]; empty `rows`: i = k."""
+    """out[k] = w.x_i + b for start <= k < stop, i = rows[k]; empty `rows`: i = k. Returns whether
+    all are numbers."""
     cdef Py_ssize_t k
+    cdef int undefined = 0
     cdef const real *weights = &w[0]
     cdef const int64_t *chosen = &rows[0] if rows.shape[0] else NULL
     with nogil:
@@ -231,3 +246,5 @@ def scores(Rows X, const real[::1] w, double intercept, const int64_t[::1] rows,
                 prefetch_row(&X.c, chosen[k + 4] if chosen != NULL else k + 4, weights)
             out[k] = intercept + dot(row_at(&X.c, chosen[k] if chosen != NULL else k, weights),
                                      weights)
+            undefined |= out[k] != out[k]
+    return not undefined

@@ -3,8 +3,8 @@ the step and the symbols."""
 
 from libc.stdint cimport int64_t
 
-from .c cimport (dot, fl_loss, fl_loss_has_reach, fl_loss_reach, fl_pa_coefficient, fl_row,
-                 fl_rows, fl_sgd_eta, fl_sgd_publish_f32, fl_sgd_publish_f64,
+from .c cimport (dot, fl_loss, fl_loss_add, fl_loss_has_reach, fl_loss_reach, fl_loss_settle,
+                 fl_loss_sum, fl_pa_coefficient, fl_row, fl_rows, fl_sgd_eta, fl_sgd_publish_f32, fl_sgd_publish_f64,
                  fl_sgd_publish_mean_f32, fl_sgd_publish_mean_f64, fl_sgd_rule,
                  fl_sgd_safe_eta, fl_sgd_state, real, row_at, sgd_add, sgd_decay, sgd_pay,
                  square_norm)
@@ -35,6 +35,7 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
     cdef real *weights = &v[0]
     cdef double *sums = &u[0] if u.shape[0] else NULL
     cdef real *payments = &paid[0] if paid.shape[0] else NULL
+    cdef fl_loss_sum total = fl_loss_sum(0, 1)
     cdef fl_row row
     with nogil:
         while k < stop:
@@ -46,9 +47,8 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
                 look_ahead(&X.c, order, k + r, stop, weights, rule.prefetch_weights)
                 p = state.scale * dot(row_at(&X.c, i, weights), weights) + state.intercept
                 s = sample_weight[i] if weighted else 1.0
-                state.sum_loss += s * fl_loss(rule.loss, p, y[i], rule.loss_parameter, &g)
                 state.sum_weight += s
-                g *= s
+                g = fl_loss_add(&total, rule.loss, p, y[i], rule.loss_parameter, s)
                 gradients[r] = g
                 step = min(step, step_length(&rule, &X.c, i, p, y[i], g, eta, weights))
             sgd_decay(&rule, &state, step, d, weights, sums)
@@ -66,6 +66,8 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
                     sgd_pay(&state, row_at(&X.c, order[k + r], weights), weights, sums, payments)
             end_step(&rule, &state)
             k += m
+        fl_loss_settle(&total)
+        state.sum_loss += total.sum
     return state
 
 

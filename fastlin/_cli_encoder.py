@@ -1,0 +1,397 @@
+"""From the columns of a table to one matrix: what the shell's models begin with."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ._base import Estimator, TransformerMixin
+from ._params import ArrayLike, Constraint, Either, Instance, Integer, OneOf, shown
+from .categories import OneHotEncoder
+from .text import HashedNgram, HashingVectorizer
+
+__all__ = ["ColumnEncoder", "Columns"]
+
+# Characters that are looked through for the n-grams behind hashed columns; that runs at the speed
+# of Python (about a second for these), and a sample serves as well.
+_EXPLAINED_CHARACTERS = 4_000_000
+
+
+class Columns:
+    """Named columns of equal length, with the place of each row in its file.
+
+    Parameters
+    ----------
+    columns : dict of str to list
+        Values by column.
+    lines : list of int, optional
+        The line of the file on which each row begins.
+    name : str, optional
+        The file's name in messages.
+    """
+
+    def __init__(
+        self, columns: dict[str, Sequence], lines: list[int] | None = None, name: str = "the table"
+    ):
+        self.columns, self.lines, self.name = columns, lines, name
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values()), ()))
+
+    def take_rows(self, rows: np.ndarray) -> Columns:
+        """Return some of the rows."""
+        places = rows.tolist()
+        columns = {n: [values[row] for row in places] for n, values in self.columns.items()}
+        lines = None if self.lines is None else [self.lines[row] for row in places]
+        return Columns(columns, lines, self.name)
+
+    def column(self, name: str) -> Sequence:
+        """Return one column; ValueError that lists those there are if it is missing."""
+        if name not in self.columns:
+            there = ", ".join(map(repr, self.columns))
+            raise ValueError(f"{self.name} has no column {name!r}; its columns are {there}.")
+        return self.columns[name]
+
+    def error_at(self, row: int, message: str) -> ValueError:
+        """Return the error for a row, with its line if that is known."""
+        place = f"row {row}" if self.lines is None else f"line {self.lines[row]}"
+        return ValueError(f"{self.name}, {place}: {message}.")
+
+    def numbers(self, name: str) -> np.ndarray:
+        """Return a column as float64; ValueError with the line for what is no finite number."""
+        values = self.column(name)
+        try:
+            numbers = np.array(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            numbers = np.array([_number(value) for value in values])
+        wrong = ~np.isfinite(numbers)
+        if wrong.any():
+            row = int(wrong.argmax())
+            what = shown(values[row]) if values[row] not in (None, "") else "nothing"
+            raise self.error_at(row, f"{name!r} must be a finite number, but it holds {what}")
+        return numbers
+
+    def texts(self, name: str) -> Sequence[str]:
+        """Return a column of texts; ValueError with the line for what is none."""
+        values = self.column(name)
+        for row, value in enumerate(values):
+            if not isinstance(value, str):
+                what = "nothing" if value is None else shown(value)
+                raise self.error_at(row, f"{name!r} must be a text, but it holds {what}")
+        return values
+
+
+def _number(value: Any) -> float:
+    """Return a number, NaN for what is none."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return math.nan
+
+
+def _category(value: Any) -> str:
+    """Return a category as text, so that 1 in JSON and "1" in CSV are the same."""
+    if isinstance(value, str):
+        return value
+    if value is None or value != value:
+        return ""
+    if isinstance(value, (bool, np.bool_)):
+        return str(value).lower()
+    return (
+        str(int(value))
+        if isinstance(value, (float, np.floating)) and value == int(value)
+        else str(value)
+    )
+
+
+class _Cells:
+    """An array with named columns, which `OneHotEncoder` then uses in its messages."""
+
+    def __init__(self, table: Columns, names: list[str]):
+        self.column_names = names
+        self._cells = np.empty((len(table), len(names)), dtype=object)
+        for j, name in enumerate(names):
+            self._cells[:, j] = [_category(value) for value in table.column(name)]
+        self.shape = self._cells.shape
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return self._cells
+
+
+class ColumnEncoder(TransformerMixin, Estimator):
+    """Encode columns of texts, categories and numbers as one matrix.
+
+    Numbers are standardised, since learners that take steps need columns of one scale; categories
+    become 0/1 columns (compared as text); a text becomes hashed n-gram counts.
+
+    Parameters
+    ----------
+    text : str or None, default=None
+        Name of the column that holds texts.
+    categorical : list of str or "all", default=()
+        Names of the columns that hold categories; "all" takes every column that is not used
+        otherwise. A category that `fit` has not seen is encoded as zeros, with a warning.
+    numeric : list of str or "all", default=()
+        Names of the columns that hold numbers.
+    label : str or None, default=None
+        Name of the column with the target, which is never encoded.
+    ngram_range : tuple (min_n, max_n), default=(1, 2)
+        Lengths of the word n-grams.
+    n_features : int, default=2**18
+        Number of columns that n-grams are hashed to.
+
+    Attributes
+    ----------
+    text_encoder_ : HashingVectorizer or None
+        Encodes the texts.
+    category_encoder_ : OneHotEncoder or None
+        Encodes the categories.
+    categorical_, numeric_ : list of str
+        Names of the columns, "all" spelt out.
+    mean_, scale_ : ndarray of shape (n_numeric,)
+        What is subtracted from numeric columns, and by what they are divided then.
+    ngrams_ : dict of int to HashedNgram
+        The n-gram that stands for a column of the result, of those that `explain` was asked for.
+    n_columns_ : int
+        Columns of the result: numbers, then categories, then n-grams.
+
+    Examples
+    --------
+    >>> from fastlin._cli_encoder import ColumnEncoder
+    >>> encoder = ColumnEncoder(categorical=["colour"], numeric=["size"])
+    >>> encoder.fit_transform({"colour": ["red", "blue"], "size": [1, 3]}).toarray()
+    array([[-1.,  0.,  1.],
+           [ 1.,  1.,  0.]])
+    """
+
+    _names = Either(OneOf("all"), ArrayLike(Instance(str)), Instance(tuple))
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "text": Either(Instance(str), OneOf(None)),
+        "categorical": _names,
+        "numeric": _names,
+        "label": Either(Instance(str), OneOf(None)),
+        "ngram_range": Instance(tuple, list),
+        "n_features": Integer(1, 2**31 - 1),
+    }
+    _tags: ClassVar[dict[str, Any]] = {
+        "two_d_array": False,
+        "sparse": False,
+        "string": True,
+        "categorical": True,
+    }
+    _fitted_attribute = "n_columns_"
+
+    def __init__(
+        self,
+        *,
+        text=None,
+        categorical=(),
+        numeric=(),
+        label=None,
+        ngram_range=(1, 2),
+        n_features=2**18,
+    ):
+        self.text = text
+        self.categorical = categorical
+        self.numeric = numeric
+        self.label = label
+        self.ngram_range = ngram_range
+        self.n_features = n_features
+
+    def fit(self, X: Any, y: Any = None) -> ColumnEncoder:
+        """Learn categories, means and scales.
+
+        Parameters
+        ----------
+        X : dict of str to sequence, data frame, or list of str
+            The columns by name; the texts alone if no other column is used.
+        y : ignored
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a column is missing, or a value in it is not of its kind.
+        """
+        self._check_params()
+        table = self._table(X)
+        self.numeric_ = self._chosen(table, "numeric")
+        self.categorical_ = self._chosen(table, "categorical")
+        if self.text is None and not self.numeric_ and not self.categorical_:
+            raise ValueError("at least one of text, categorical and numeric must name a column.")
+        self._refuse_repetition()
+        self._fit_numbers(table)
+        widths = [len(self.numeric_), 0, 0]
+        self.category_encoder_ = self.text_encoder_ = None
+        if self.categorical_:
+            self.category_encoder_ = OneHotEncoder(handle_unknown="ignore")
+            self.category_encoder_.fit(_Cells(table, self.categorical_))
+            widths[1] = sum(map(len, self.category_encoder_.categories_))
+        if self.text is not None:
+            self.text_encoder_ = HashingVectorizer(
+                ngram_range=tuple(self.ngram_range), n_features=self.n_features
+            ).fit()
+            widths[2] = int(self.n_features)
+        self.ngrams_: dict[int, HashedNgram] = {}
+        self.n_columns_ = sum(widths)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Encode a table.
+
+        Parameters
+        ----------
+        X : dict of str to sequence, data frame, or list of str
+            As for `fit`; further columns are ignored.
+
+        Returns
+        -------
+        csr_matrix of shape (n_samples, n_columns_)
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ValueError
+            If a column is missing, or a value in it is not of its kind.
+        """
+        from scipy.sparse import csr_matrix, hstack
+
+        self._check_fitted("transform")
+        table = self._table(X)
+        blocks = []
+        if self.numeric_:
+            numbers = np.column_stack([table.numbers(name) for name in self.numeric_])
+            blocks.append(csr_matrix((numbers - self.mean_) / self.scale_))
+        if self.category_encoder_ is not None:
+            blocks.append(self.category_encoder_.transform(_Cells(table, self.categorical_)))
+        if self.text_encoder_ is not None:
+            blocks.append(self.text_encoder_.transform(table.texts(self.text)))
+        return blocks[0] if len(blocks) == 1 else hstack(blocks, format="csr")
+
+    def explain(self, X: Any, columns: Sequence[int]) -> None:
+        """Remember the n-grams behind columns of the result.
+
+        Parameters
+        ----------
+        X : dict of str to sequence, data frame, or list of str
+            As for `transform`; if it is long, some of the rows are looked at.
+        columns : sequence of int
+            Columns of the result; those that hold no n-grams are passed over.
+        """
+        self._check_fitted("explain")
+        first = self._first_hashed()
+        wanted = [column - first for column in columns if column >= first]
+        if self.text_encoder_ is None or not wanted:
+            return
+        texts = self._table(X).texts(self.text)
+        step = 1 + sum(map(len, texts)) // _EXPLAINED_CHARACTERS
+        found = self.text_encoder_.explain_columns(list(texts[::step]), wanted)
+        self.ngrams_ = {column + first: ngrams[0] for column, ngrams in found.items() if ngrams}
+
+    def name_of(self, column: int) -> tuple[str, int]:
+        """Return the name of a column of the result, and the sign of what it stands for.
+
+        Parameters
+        ----------
+        column : int
+            Its place.
+
+        Returns
+        -------
+        name : str
+            The numeric column, "column=category", the n-gram in quotes, or the hash's place.
+        sign : {-1, 1}
+            -1 if the hash turns the sign of the n-gram.
+        """
+        if column < len(self.numeric_):
+            return self.numeric_[column], 1
+        first = self._first_hashed()
+        if column >= first:
+            known = self.ngrams_.get(column)
+            if known is None:
+                return f"{self.text}#{column - first}", 1
+            return f'"{known.ngram}"', known.sign
+        place = column - len(self.numeric_)
+        for name, categories in zip(
+            self.categorical_, self.category_encoder_.categories_, strict=True
+        ):
+            if place < len(categories):
+                return f"{name}={categories[place]}", 1
+            place -= len(categories)
+        raise IndexError(f"there is no column {column}")
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the columns of the result.
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        ndarray of str, dtype object
+        """
+        self._check_fitted("get_feature_names_out")
+        return np.array([self.name_of(column)[0] for column in range(self.n_columns_)], object)
+
+    def _first_hashed(self) -> int:
+        """Return the first column that holds n-grams."""
+        return self.n_columns_ - (0 if self.text is None else int(self.n_features))
+
+    def _table(self, X: Any) -> Columns:
+        """Return what the user has as named columns."""
+        if isinstance(X, Columns):
+            return X
+        if isinstance(X, Mapping):
+            columns = {str(name): list(values) for name, values in X.items()}
+        elif hasattr(X, "columns") and hasattr(X, "shape"):
+            # A column of pandas or polars knows how to become Python objects.
+            columns = {str(name): X[name].to_list() for name in X.columns}
+        elif self.text is not None and not isinstance(X, (str, bytes)):
+            columns = {self.text: list(X)}
+        else:
+            raise TypeError(
+                "X must be a dict from column name to values or a data frame, got "
+                f"{type(X).__name__}."
+            )
+        lengths = {name: len(values) for name, values in columns.items()}
+        if len(set(lengths.values())) > 1:
+            raise ValueError(f"X must have columns of one length, got {lengths}.")
+        if not lengths or not next(iter(lengths.values())):
+            raise ValueError("X must have at least one row, got none.")
+        return Columns(columns, name="X")
+
+    def _chosen(self, table: Columns, parameter: str) -> list[str]:
+        """Return the names that a parameter stands for."""
+        given = getattr(self, parameter)
+        if not isinstance(given, str):
+            return list(given)
+        other = self.categorical if parameter == "numeric" else self.numeric
+        if other == "all":
+            raise ValueError("categorical and numeric cannot both be 'all'.")
+        used = {self.text, self.label, *other}
+        return [name for name in table.columns if name not in used]
+
+    def _refuse_repetition(self) -> None:
+        """Raise if a column is used twice."""
+        names = [*self.numeric_, *self.categorical_, *([] if self.text is None else [self.text])]
+        for name in names:
+            if names.count(name) > 1 or name == self.label:
+                what = "is the label" if name == self.label else "is named twice"
+                raise ValueError(f"the column {name!r} {what}; each column has one use.")
+
+    def _fit_numbers(self, table: Columns) -> None:
+        """Learn means and scales."""
+        numbers = [table.numbers(name) for name in self.numeric_]
+        self.mean_ = np.array([column.mean() for column in numbers])
+        deviation = np.array([column.std() for column in numbers])
+        # Rounding leaves a constant column a tiny deviation.
+        tiny = 8 * np.finfo(np.float64).eps * np.abs(self.mean_)
+        self.scale_ = np.where(deviation > tiny, deviation, 1.0)

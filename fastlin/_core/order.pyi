@@ -1,0 +1,10 @@
+import numpy as np
+from numpy.typing import NDArray
+
+def shuffle_all(order: NDArray[np.int64], rng: NDArray[np.uint64]) -> None: ...
+def shuffle_blocks(
+    rows: NDArray[np.int64], order: NDArray[np.int64], block: int, rng: NDArray[np.uint64]
+) -> None: ...
+def draw_with_replacement(
+    rows: NDArray[np.int64], order: NDArray[np.int64], rng: NDArray[np.uint64]
+) -> None: ...

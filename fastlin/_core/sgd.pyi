@@ -1,0 +1,35 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .rows import Rows
+
+_Floats = NDArray[np.float32] | NDArray[np.float64]
+
+def run(
+    X: Rows,
+    y: NDArray[np.float64],
+    sample_weight: NDArray[np.float64],
+    order: NDArray[np.int64],
+    rule: dict[str, Any],
+    state: dict[str, Any],
+    v: _Floats,
+    u: NDArray[np.float64],
+    paid: _Floats,
+    gradients: NDArray[np.float64],
+) -> dict[str, Any]: ...
+def run_passive_aggressive(
+    X: Rows,
+    y: NDArray[np.float64],
+    sample_weight: NDArray[np.float64],
+    order: NDArray[np.int64],
+    rule: dict[str, Any],
+    state: dict[str, Any],
+    v: _Floats,
+    u: NDArray[np.float64],
+) -> dict[str, Any]: ...
+def publish(state: dict[str, Any], v: _Floats, paid: _Floats, w: _Floats) -> None: ...
+def publish_mean(
+    state: dict[str, Any], v: _Floats, u: NDArray[np.float64], w: _Floats
+) -> None: ...

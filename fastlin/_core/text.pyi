@@ -1,0 +1,38 @@
+import numpy as np
+from numpy.typing import NDArray
+
+DONE: int
+PAUSED: int
+FULL: int
+TOO_MANY: int
+TOO_LONG: int
+
+class TextHasher:
+    def __init__(
+        self,
+        raw_class: NDArray[np.uint8],
+        done_class: NDArray[np.uint8],
+        n_features: int,
+        min_n: int,
+        max_n: int,
+        alternate_sign: bool,
+        binary: bool,
+        norm: int,
+    ) -> None: ...
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def nnz(self) -> int: ...
+    @property
+    def pending_entries(self) -> int: ...
+    def set_word_bits(self, word_bits: NDArray[np.uint64]) -> None: ...
+    def load(self, documents: list[str | bytes]) -> None: ...
+    def load_features(self, features: list[bytes]) -> int: ...
+    def hash(self, feature: bytes) -> int: ...
+    def column(self, hash: int) -> int: ...
+    def advance(
+        self,
+        indptr: NDArray[np.int64],
+        indices: NDArray[np.int32],
+        data: NDArray[np.float32] | NDArray[np.float64],
+    ) -> int: ...

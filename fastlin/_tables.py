@@ -1,0 +1,339 @@
+"""Delimited tables and JSON lines as named columns of Python values.
+
+What stands in a file stays as it is: cells of CSV and TSV are strings (what is a number is for the
+caller to say), JSON values are what `json` makes of them. Every row remembers the line it began
+on, so that a later complaint about a value can still name it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import itertools
+import json
+import os
+import re
+import threading
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO, NamedTuple
+
+from ._files import COMPRESSED, beginning_of_stdin, opened_for_reading, readable
+from ._params import Boolean, Either, OneOf, shown
+
+__all__ = ["Table", "detect_format", "read_table"]
+
+_BY_EXTENSION = {
+    ".svm": "svmlight",
+    ".svmlight": "svmlight",
+    ".libsvm": "svmlight",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+}
+_DELIMITERS = {"csv": ",", "tsv": "\t"}
+_SVMLIGHT_LINE = re.compile(r"\s*[-+.\d]\S*(\s+qid:\S+)?(\s+\d+:\S+)+\s*(#.*)?$")
+_ROWS_AT_ONCE = 4096
+_LOOK_AHEAD = 1 << 16
+_field_limit_lock = threading.Lock()
+
+
+class Table(NamedTuple):
+    """Named columns of equal length.
+
+    Attributes
+    ----------
+    columns : dict of str to list
+        The values of each column, in the order of the file.
+    lines : list of int
+        The line of the file on which each row begins, from 1.
+    name : str
+        The file's name in messages.
+    """
+
+    columns: dict[str, list]
+    lines: list[int]
+    name: str
+
+    def column(self, name: str) -> list:
+        """Return one column; ValueError that lists those there are if it is missing."""
+        if name not in self.columns:
+            raise ValueError(
+                f"{self.name} has no column {name!r}; its columns are "
+                f"{', '.join(map(repr, self.columns))}."
+            )
+        return self.columns[name]
+
+    def error_at(self, row: int, message: str) -> ValueError:
+        """Write the error for a row, with the line it begins on."""
+        return ValueError(f"{self.name}, line {self.lines[row]}: {message}.")
+
+
+def read_table(source: Any, format: str | None = None, *, header: bool | str = True) -> Table:
+    """Read a CSV, TSV or JSON-lines file.
+
+    Parameters
+    ----------
+    source : str, path-like, binary file object, int or bytes
+        As for `fastlin.io.load_svmlight_file`; "-" is standard input. UTF-8, with or without a
+        byte order mark.
+    format : {"csv", "tsv", "jsonl"}, default=None
+        By default what `detect_format` finds.
+    header : bool or "auto", default=True
+        Whether the first row of a CSV or TSV file holds the names of the columns; otherwise they
+        are "0", "1", ... "auto" takes it for names if its cells are all different, none is empty
+        or a number, and none occurs again in its own column. JSON lines carry their names.
+
+    Returns
+    -------
+    Table
+        Cells of CSV and TSV are strings; empty lines are skipped. JSON values are kept as they
+        are, and None stands where an object lacks a key that others have.
+
+    Raises
+    ------
+    ValueError
+        With file and line for rows of different lengths, bad quoting, bad JSON and bad UTF-8; also
+        for empty files, repeated names, damaged compressed files and svmlight files.
+    TypeError
+        If `source` is nothing of the above.
+
+    Examples
+    --------
+    >>> from fastlin.io import read_table
+    >>> table = read_table(b"text,label\\n\\"Hello, you\\",ham\\n", "csv")
+    >>> table.columns
+    {'text': ['Hello, you'], 'label': ['ham']}
+    >>> read_table(b'{"a": 1}\\n{"b": [2]}\\n', "jsonl").columns
+    {'a': [1, None], 'b': [None, [2]]}
+    """
+    OneOf(None, "csv", "tsv", "jsonl").check("format", format)
+    Either(Boolean(), OneOf("auto")).check("header", header)
+    if format is None:
+        format = detect_format(source)
+    with opened_for_reading(source) as (stream, name):
+        if format == "svmlight":
+            raise ValueError(f"{name} is an svmlight file; read it with load_svmlight_file.")
+        lines = _decoded(stream, name)
+        if format == "jsonl":
+            return _read_json(lines, name)
+        with _unlimited_fields():
+            return _read_delimited(lines, name, _DELIMITERS[format], header)
+
+
+def detect_format(source: Any) -> str:
+    """Tell the format of a file: "svmlight", "csv", "tsv" or "jsonl".
+
+    The extension decides (before .gz, .bz2 or .xz). For any other, such as .txt, and where there
+    is no name, the first line that is neither empty nor a comment does: features mean svmlight, a
+    brace JSON lines, a tab TSV, and anything else is CSV.
+
+    Parameters
+    ----------
+    source : str, path-like, binary file object, int or bytes
+        As for `fastlin.io.load_svmlight_file`. Nothing is consumed of an open file or of standard
+        input ("-").
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        If an open file can neither peek nor seek.
+
+    Examples
+    --------
+    >>> from fastlin.io import detect_format
+    >>> detect_format("train.svm.gz")
+    'svmlight'
+    >>> detect_format(b"-1 3:0.5 9:1\\n")
+    'svmlight'
+    """
+    known = _format_of_name(source)
+    if known is not None:
+        return known
+    if isinstance(source, str) and source == "-":
+        return _format_of_text(beginning_of_stdin(_LOOK_AHEAD))
+    with opened_for_reading(source) as (stream, name), readable(stream, name):
+        if hasattr(stream, "peek") and hasattr(source, "read"):
+            return _format_of_text(stream.peek(_LOOK_AHEAD))
+        try:
+            position = stream.tell()
+            text = stream.read(_LOOK_AHEAD)
+            stream.seek(position)
+        except (AttributeError, io.UnsupportedOperation):
+            raise ValueError(
+                f"the format of {name} can't be told without reading it; pass "
+                "format='csv', 'tsv' or 'jsonl'."
+            ) from None
+        return _format_of_text(text)
+
+
+def _format_of_name(source: Any) -> str | None:
+    """Return the format that a path's extension stands for, if it does."""
+    if not isinstance(source, (str, os.PathLike)) or source == "-":
+        return None
+    stem, extension = os.path.splitext(os.fspath(source))
+    if extension.lower() in COMPRESSED:
+        extension = os.path.splitext(stem)[1]
+    return _BY_EXTENSION.get(extension.lower())
+
+
+def _format_of_text(text: bytes) -> str:
+    """Return the format that the first line with content looks like."""
+    complete = b"\n" in text
+    for line in text.decode("utf-8-sig", "replace").splitlines():
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        if not complete and " " in line:
+            # The last word may be cut.
+            line = line.rpartition(" ")[0]
+        if _SVMLIGHT_LINE.match(line):
+            return "svmlight"
+        if line.lstrip().startswith(("{", "[")):
+            return "jsonl"
+        return "tsv" if "\t" in line else "csv"
+    return "csv"
+
+
+def _decoded(stream: BinaryIO, name: str) -> Iterator[str]:
+    """Yield the lines of a UTF-8 stream with their ends."""
+    number = 0
+    with readable(stream, name):
+        for number, line in enumerate(iter(stream.readline, b""), 1):
+            if not isinstance(line, bytes):
+                raise TypeError(
+                    f"{name} must be opened in binary mode: reading it gives "
+                    f"{type(line).__name__} instead of bytes."
+                )
+            try:
+                yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                raise ValueError(
+                    f"{name}, line {number}: not UTF-8 (byte {line[error.start]:#04x} "
+                    f"at position {error.start + 1})."
+                ) from None
+
+
+@contextlib.contextmanager
+def _unlimited_fields() -> Iterator[None]:
+    """Lift the csv module's limit of 131,072 characters per cell while one file is read.
+
+    The limit is global: the lock keeps two readers from restoring it under each other.
+    """
+    with _field_limit_lock:
+        limit = csv.field_size_limit(2**31 - 1)
+        try:
+            yield
+        finally:
+            csv.field_size_limit(limit)
+
+
+def _rows_of(lines: Iterable[str], name: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield (line, cells) for each row that is not empty; all rows are equally long."""
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    width, begin = 0, 1
+    try:
+        for row in reader:
+            line, begin = begin, reader.line_num + 1
+            if not row:
+                continue
+            if len(row) != width:
+                if width:
+                    raise ValueError(
+                        f"{name}, line {line}: {len(row)} fields where the first row has {width}."
+                    )
+                width = len(row)
+            yield line, row
+    except csv.Error as error:
+        raise ValueError(f"{name}, line {begin}: {error}.") from None
+
+
+def _read_delimited(lines: Iterable[str], name: str, delimiter: str, header: bool | str) -> Table:
+    """Read a CSV or TSV file."""
+    rows = _rows_of(lines, name, delimiter)
+    first_line, first = next(rows, (1, None))
+    if first is None:
+        raise ValueError(f"{name} is empty.")
+    columns: list[list[str]] = [[] for _ in first]
+    numbers: list[int] = []
+    # In batches: a list of all rows would take the memory twice.
+    while batch := list(itertools.islice(rows, _ROWS_AT_ONCE)):
+        numbers += [line for line, _ in batch]
+        for column, cells in zip(
+            columns, zip(*[row for _, row in batch], strict=True), strict=True
+        ):
+            column.extend(cells)
+    if header == "auto":
+        header = _are_names(first, columns)
+    if not header:
+        names = list(map(str, range(len(first))))
+        columns = [[cell, *column] for cell, column in zip(first, columns, strict=True)]
+        return Table(dict(zip(names, columns, strict=True)), [first_line, *numbers], name)
+    repeated = [cell for i, cell in enumerate(first) if cell in first[:i]]
+    if repeated:
+        raise ValueError(
+            f"{name}, line {first_line}: two columns have the name {repeated[0]!r}; if "
+            "the first row is no header, say header=False."
+        )
+    return Table(dict(zip(first, columns, strict=True)), numbers, name)
+
+
+def _are_names(first: list[str], columns: list[list[str]]) -> bool:
+    """Tell whether the first row looks like the names of the columns."""
+    if len(set(first)) < len(first):
+        return False
+    return not any(
+        not cell.strip() or _is_number(cell) or cell in column
+        for cell, column in zip(first, columns, strict=True)
+    )
+
+
+def _is_number(cell: str) -> bool:
+    """Tell whether a cell reads as a number."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _read_json(lines: Iterable[str], name: str) -> Table:
+    """Read a file with one JSON object a line."""
+    columns: dict[str, list] = {}
+    numbers: list[int] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        row = _json_object(line, name, number)
+        for key in row:
+            if key not in columns:
+                columns[key] = [None] * len(numbers)
+        for key, column in columns.items():
+            column.append(row.get(key))
+        numbers.append(number)
+    if not numbers:
+        raise ValueError(f"{name} is empty.")
+    return Table(columns, numbers, name)
+
+
+def _json_object(line: str, name: str, number: int) -> dict[str, Any]:
+    """Parse one line, which must hold an object."""
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise ValueError(
+            f"{name}, line {number}: bad JSON at character {error.colno}: {error.msg}."
+        ) from None
+    except RecursionError:
+        raise ValueError(f"{name}, line {number}: JSON is nested too deeply.") from None
+    if not isinstance(row, dict):
+        raise ValueError(  # noqa: TRY004
+            f"{name}, line {number}: one JSON object a line is expected, got {shown(row)}."
+        )
+    return row

@@ -1,0 +1,242 @@
+/* The tokeniser: text to lowered words with one space behind each.
+ *
+ * A word is a maximal run of at least two word characters: what the pattern \b\w\w+\b finds. Which
+ * bytes and code points are word characters, and how ASCII lowers, are the caller's two tables.
+ * Words are collected in `text`, so that a run of n words is a slice of it, until it is full; then
+ * fl_words_forget drops those that are done with, and fl_words_fill goes on. */
+#ifndef FL_WORDS_H
+#define FL_WORDS_H
+
+#include <string.h>
+
+#include "fl_common.h"
+
+/* What a table says of a byte: 0 and 1 as below, else the byte to store in its place. */
+#define FL_WORDS_SEPARATOR 0
+#define FL_WORDS_MULTIBYTE 1
+/* Bytes behind `text` that must be there, and zero at first. */
+#define FL_WORDS_PADDING 32
+/* Least capacity of `text`. */
+#define FL_WORDS_LEAST 256
+
+/* A table, and what fl_words_shortcut says of it. */
+typedef struct {
+    const uint8_t *kept; /* 256 */
+    int32_t shortcut;
+} fl_words_bytes;
+
+typedef struct {
+    const fl_words_bytes *bytes;
+    const uint64_t *word_bits;  /* bit c: is code point c a word character; only read for c > 127 */
+    uint8_t *text;              /* text_capacity + FL_WORDS_PADDING */
+    int32_t *starts;            /* fl_words_starts_capacity(text_capacity) */
+    int32_t text_capacity;      /* FL_WORDS_LEAST .. 2^30 */
+    int32_t used;               /* bytes of text in use, the unfinished word included */
+    int32_t n_words;            /* finished words; starts[n_words] is where the next begins */
+    int32_t more_bytes;         /* bytes less code points of the unfinished word */
+    const uint8_t *document;
+    int64_t length, position;
+} fl_words;
+
+/* Entries of `starts` that go with a text buffer: a word takes three bytes or more. */
+FL_INLINE int64_t fl_words_starts_capacity(int64_t text_capacity) { return text_capacity / 3 + 2; }
+
+/* ---- sixty-four bytes at once ---- */
+
+#define FL_WORDS_CHUNK 64
+#define FL_WORDS_COPY 16
+
+/* ASCII word characters by arithmetic, which compilers turn into vector instructions: the byte,
+ * with lower_bit set in letters, or 0. Only used where fl_words_shortcut finds the caller's table
+ * to say the same. */
+FL_INLINE uint8_t fl_words_kept(uint8_t c, uint8_t lower_bit)
+{
+    uint8_t is_letter = (uint8_t)((c | 32) - 'a') < 26 ? 255 : 0;
+    uint8_t is_other = (uint8_t)(c - '0') < 10 || c == '_' ? 255 : 0;
+    return (uint8_t)((is_letter & (c | lower_bit)) | (is_other & c));
+}
+
+/* 0 if fl_words_kept differs from a table or bytes stand the other way round, else 64 plus the
+ * lower_bit with which it agrees. */
+FL_INLINE int32_t fl_words_shortcut(const uint8_t *kept)
+{
+    const uint64_t one = 1;
+    uint8_t first;
+    uint8_t lower_bit = kept['A'] == 'a' ? 32 : 0;
+    memcpy(&first, &one, 1);
+    for (int32_t c = 0; c < 128; c++)
+        if (kept[c] != fl_words_kept((uint8_t)c, lower_bit))
+            return 0;
+    return first == 1 ? 64 + lower_bit : 0;
+}
+
+/* The position of the lowest bit that is set (de Bruijn). */
+FL_INLINE int32_t fl_words_lowest_bit(uint64_t x)
+{
+    static const uint8_t position[64] = {
+        0, 1, 48, 2, 57, 49, 28, 3, 61, 58, 50, 42, 38, 29, 17, 4,
+        62, 55, 59, 36, 53, 51, 43, 22, 45, 39, 33, 30, 24, 18, 12, 5,
+        63, 47, 56, 27, 60, 41, 37, 16, 54, 35, 52, 21, 44, 32, 23, 11,
+        46, 26, 40, 15, 34, 20, 31, 10, 25, 14, 19, 9, 13, 8, 7, 6,
+    };
+    return position[((x & (0 - x)) * 0x03f79d71b4cb0a89u) >> 58];
+}
+
+/* Bit i says whether byte i of 64 is zero; all must be below 128. */
+FL_INLINE uint64_t fl_words_zero_bytes(const uint8_t *bytes)
+{
+    uint64_t zero = 0;
+    for (int32_t k = 0; k < 8; k++) {
+        uint64_t x, high;
+        memcpy(&x, bytes + 8 * k, 8);
+        high = ~(x + 0x7f7f7f7f7f7f7f7fu) & 0x8080808080808080u;
+        /* The product gathers the eight high bits in the last byte. */
+        zero |= ((high >> 7) * 0x0102040810204080u >> 56) << (8 * k);
+    }
+    return zero;
+}
+
+/* The word has ended. If it has less than two characters it is taken back: without a branch,
+ * since the lengths of words cannot be predicted. */
+FL_INLINE void fl_words_end_word(fl_words *w)
+{
+    int32_t begin = w->starts[w->n_words];
+    int32_t is_long = w->used - begin - w->more_bytes >= 2;
+    w->text[w->used] = ' ';
+    w->used = is_long ? w->used + 1 : begin;
+    w->n_words += is_long;
+    w->starts[w->n_words] = w->used;
+    w->more_bytes = 0;
+}
+
+/* Append bytes; up to FL_WORDS_COPY - 1 behind them are written too. */
+FL_INLINE void fl_words_append(fl_words *w, const uint8_t *bytes, int32_t n)
+{
+    for (int32_t k = 0; k < n; k += FL_WORDS_COPY)
+        memcpy(w->text + w->used + k, bytes + k, FL_WORDS_COPY);
+    w->used += n;
+}
+
+/* Take the next chunk if it is ASCII; 0 if it is not. There must be room for it. */
+FL_INLINE int fl_words_take_chunk(fl_words *w)
+{
+    uint8_t chunk[FL_WORDS_CHUNK], kept[FL_WORDS_CHUNK + FL_WORDS_COPY], any = 0;
+    uint8_t lower_bit = (uint8_t)(w->bytes->shortcut & 32);
+    const uint8_t *from = w->document + w->position;
+    int64_t left = w->length - w->position;
+    int32_t n = left < FL_WORDS_CHUNK ? (int32_t)left : FL_WORDS_CHUNK, begin = 0;
+    uint64_t separators;
+    if (n < FL_WORDS_CHUNK) {
+        memset(chunk, ' ', sizeof chunk);
+        memcpy(chunk, from, (size_t)n);
+        from = chunk;
+    }
+    for (int32_t i = 0; i < FL_WORDS_CHUNK; i++) {
+        any |= from[i];
+        kept[i] = fl_words_kept(from[i], lower_bit);
+    }
+    if (any & 128)
+        return 0;
+    separators = fl_words_zero_bytes(kept);
+    if (n < FL_WORDS_CHUNK)
+        separators &= ((uint64_t)1 << n) - 1;
+    for (; separators != 0; separators &= separators - 1) {
+        int32_t end = fl_words_lowest_bit(separators);
+        fl_words_append(w, kept + begin, end - begin);
+        fl_words_end_word(w);
+        begin = end + 1;
+    }
+    fl_words_append(w, kept + begin, n - begin);
+    w->position += n;
+    return 1;
+}
+
+/* ---- byte by byte ---- */
+
+/* The code point at p, of whose bytes `left` may be read; *size becomes its length. What is not
+ * the beginning of a code point is one byte that means nothing. */
+FL_INLINE uint32_t fl_words_code_point(const uint8_t *p, int64_t left, int32_t *size)
+{
+    uint32_t lead = p[0];
+    int32_t n = lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    uint32_t code;
+    if (n > left)
+        n = 1;
+    code = n == 1 ? 0 : lead & (0x7fu >> n);
+    for (int32_t k = 1; k < n; k++)
+        code = code << 6 | (p[k] & 0x3fu);
+    *size = n;
+    return code < 0x110000u ? code : 0;
+}
+
+/* Take one byte or code point. */
+FL_INLINE void fl_words_take_one(fl_words *w)
+{
+    const uint8_t *p = w->document + w->position;
+    uint8_t c = w->bytes->kept[*p];
+    int32_t size = 1;
+    if (c > FL_WORDS_MULTIBYTE) {
+        w->text[w->used++] = c;
+    } else if (c == FL_WORDS_SEPARATOR) {
+        fl_words_end_word(w);
+    } else {
+        uint32_t code = fl_words_code_point(p, w->length - w->position, &size);
+        if (w->word_bits[code >> 6] >> (code & 63) & 1) {
+            memcpy(w->text + w->used, p, (size_t)size);
+            w->used += size;
+            w->more_bytes += size - 1;
+        } else {
+            fl_words_end_word(w);
+        }
+    }
+    w->position += size;
+}
+
+/* ---- the whole ---- */
+
+FL_INLINE void fl_words_begin(fl_words *w, const fl_words_bytes *bytes, const uint8_t *document,
+                              int64_t length)
+{
+    w->bytes = bytes;
+    w->document = document;
+    w->length = length;
+    w->position = 0;
+    w->used = w->n_words = w->more_bytes = 0;
+    w->starts[0] = 0;
+}
+
+/* Collect words until the document ends or text is full. At the end, which is what it returns, the
+ * last word is finished. Each byte read is at most one written, and one for the last space. */
+FL_INLINE int fl_words_fill(fl_words *words)
+{
+    /* A copy, which stores to text cannot change, stays in registers. */
+    fl_words w = *words;
+    int is_end;
+    while (w.position < w.length && w.used < w.text_capacity - 4) {
+        int fits = w.bytes->shortcut && w.used < w.text_capacity - FL_WORDS_CHUNK;
+        int64_t stop = w.length - w.position < FL_WORDS_CHUNK ? w.length : w.position + FL_WORDS_CHUNK;
+        if (fits && fl_words_take_chunk(&w))
+            continue;
+        /* Where one byte is not ASCII others often follow. */
+        while (w.position < stop && w.used < w.text_capacity - 4)
+            fl_words_take_one(&w);
+    }
+    is_end = w.position >= w.length && w.used < w.text_capacity;
+    if (is_end)
+        fl_words_end_word(&w);
+    *words = w;
+    return is_end;
+}
+
+/* Forget the words before `first`, so that text has room again. */
+FL_INLINE void fl_words_forget(fl_words *w, int32_t first)
+{
+    int32_t from = w->starts[first];
+    memmove(w->text, w->text + from, (size_t)(w->used - from));
+    w->used -= from;
+    w->n_words -= first;
+    for (int32_t i = 0; i <= w->n_words; i++)
+        w->starts[i] = w->starts[first + i] - from;
+}
+
+#endif

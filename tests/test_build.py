@@ -1,0 +1,168 @@
+"""The source distribution holds all that a build needs, and what it builds installs and works."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+_NEEDED = ("setuptools", "Cython", "pip", "wheel")
+
+pytestmark = [
+    pytest.mark.skipif(not (ROOT / "setup.py").exists(), reason="runs in a source tree"),
+    pytest.mark.skipif(
+        not all(map(importlib.util.find_spec, _NEEDED)), reason="needs " + ", ".join(_NEEDED)
+    ),
+]
+
+# Kinds of files that a build reads or the package holds.
+_SOURCES = (".py", ".pyi", ".pyx", ".pxd", ".c", ".h", ".xz", ".typed")
+_INSTALLED = (".py", ".pyi", ".xz", ".typed")
+
+
+def _files(folder, suffixes):
+    """Files of the source tree by their path inside it."""
+    found = (p for p in (ROOT / folder).rglob("*") if p.is_file())
+    return {
+        p.relative_to(ROOT).as_posix()
+        for p in found
+        if p.suffix in suffixes or p.name in suffixes
+    }
+
+
+def _environment(**more):
+    """The variables of this process without the switches of the build and the sanitizers."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("FASTLIN_", "PYTHON"))}
+    kept.pop("LD_PRELOAD", None)
+    return {**kept, "PYTHONWARNINGS": "ignore", **more}
+
+
+def _run(*command, cwd, env=None):
+    """Run a command; its output is shown where it fails."""
+    done = subprocess.run(
+        command, cwd=cwd, env=env or _environment(), text=True, check=False,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def sdist(tmp_path_factory):
+    """Path of a source distribution, made in a copy of the tree."""
+    tree = tmp_path_factory.mktemp("tree") / "fastlin"
+    hidden = shutil.ignore_patterns(".*", "__pycache__", "*.so", "*.pyd", "dist", "*.egg-info")
+
+    def ignored(folder, names):
+        # translated sources are kept: they are up to date, and save translating again
+        top = Path(folder) == ROOT / "build"
+        return set(hidden(folder, names)) | ({n for n in names if n != "cython"} if top else set())
+
+    shutil.copytree(ROOT, tree, ignore=ignored)
+    out = tree.parent / "dist"
+    code = "import sys; from setuptools import build_meta; build_meta.build_sdist(sys.argv[1])"
+    _run(sys.executable, "-c", code, str(out), cwd=tree)
+    (path,) = out.iterdir()
+    return path
+
+
+@pytest.fixture(scope="module")
+def wheel(sdist, tmp_path_factory):
+    """Path of a wheel, built from the source distribution alone and without optimisation."""
+    folder = tmp_path_factory.mktemp("wheel")
+    env = _environment()
+    if os.name == "posix":
+        # the last -O counts: what is built is all the same here, and takes a tenth of the time
+        compiler = os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc"
+        script = folder / "cc"
+        script.write_text(f'#!/bin/sh\nexec {compiler} "$@" -O0\n')
+        script.chmod(0o755)
+        env["CC"] = str(script)
+    _run(
+        sys.executable, "-m", "pip", "wheel", "--no-index", "--no-deps", "--no-build-isolation",
+        "--wheel-dir", str(folder), str(sdist), cwd=folder, env=env,
+    )  # fmt: skip
+    (path,) = folder.glob("*.whl")
+    return path
+
+
+def test_sdist_holds_every_source(sdist):
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    wanted = _files("fastlin", _SOURCES) | _files("src_c", _SOURCES) | _files("tests", (".py",))
+    wanted |= _files("benchmarks", (".py",))
+    wanted |= {"LICENSE", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "pyproject.toml"}
+    assert wanted - names == set()
+    assert {"fastlin/py.typed", "fastlin/__init__.pyi", "src_c/fl_common.h"} <= names
+
+
+def test_sdist_holds_nothing_that_was_built(sdist):
+    with tarfile.open(sdist) as archive:
+        names = [name.partition("/")[2] for name in archive.getnames()]
+    built = [
+        name
+        for name in names
+        if name.startswith(("build", "dist", ".")) or name.endswith((".so", ".pyd", ".pyc", ".o"))
+    ]
+    assert built == []
+
+
+def test_wheel_holds_modules_stubs_and_data(wheel):
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert _files("fastlin", _INSTALLED) - names == set()
+    suffix = sysconfig.get_config_var("EXT_SUFFIX")
+    modules = {path.removesuffix(".pyx") + suffix for path in _files("fastlin", (".pyx",))}
+    assert modules - names == set()
+    assert not any(name.endswith((".c", ".h", ".pyx", ".pxd")) for name in names)
+
+
+HEADERS = sorted(p.name for p in (ROOT / "src_c").glob("*.h") if not p.name.endswith(".inc.h"))
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+def test_c_code_is_strict_c11(tmp_path):
+    # each header alone: what it needs it includes
+    sources = [str(path) for path in (ROOT / "src_c").glob("*.c")]
+    for header in HEADERS:
+        source = tmp_path / f"{header}.c"
+        source.write_text(f'#include "{header}"\nint main(void) {{ return 0; }}\n')
+        sources.append(str(source))
+    _run(
+        "cc", "-std=c11", "-pedantic", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function",
+        "-fsyntax-only", "-I", str(ROOT / "src_c"), *sources, cwd=tmp_path,
+    )  # fmt: skip
+
+
+_TRIAL = """
+import sys
+import fastlin
+assert not {"scipy", "sklearn", "pandas"} & set(sys.modules), "import fastlin is not light"
+for name in fastlin.__all__:
+    getattr(fastlin, name)
+texts, labels = fastlin.datasets.load_sms_spam(return_X_y=True)
+X = fastlin.HashingVectorizer(n_features=2**16).transform(texts[:500])
+model = fastlin.SGDClassifier(max_iter=5, tol=None, random_state=0).fit(X, labels[:500])
+assert model.score(X, labels[:500]) > 0.95
+assert "sklearn" not in sys.modules
+print(fastlin.__file__)
+"""
+
+
+def test_wheel_installs_and_works(wheel, tmp_path):
+    target = tmp_path / "site"
+    _run(
+        sys.executable, "-m", "pip", "install", "--no-index", "--no-deps", "--target", str(target),
+        str(wheel), cwd=tmp_path,
+    )  # fmt: skip
+    env = _environment(PYTHONPATH=str(target))
+    where = _run(sys.executable, "-c", _TRIAL, cwd=tmp_path, env=env)
+    assert Path(where.strip()).parents[1] == target
+    help_text = _run(sys.executable, "-m", "fastlin", "--help", cwd=tmp_path, env=env)
+    assert "train" in help_text
