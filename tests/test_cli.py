@@ -21,6 +21,7 @@ import fastlin
 from fastlin import _cli_demo, _cli_encoder, _cli_train, datasets
 from fastlin._cli_encoder import ColumnEncoder
 from fastlin.cli import main
+from fastlin.model_selection import KFold, cross_val_score
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(fastlin.__file__)))
 SPAM = [
@@ -327,11 +328,11 @@ def test_categories_encoded_once_or_in_each_fold_score_alike():
     y = np.array([int(a) % 2 ^ (rng.random() < 0.2) for a in table.columns["a"]])
     learner = fastlin.SGDClassifier("log_loss", alpha=1e-3, random_state=0)
     once = ColumnEncoder(categorical=["a"]).fit_transform(table)
-    cv = fastlin.KFold(3)
+    cv = KFold(3)
     pipeline = fastlin.make_pipeline(ColumnEncoder(categorical=["a"]), learner)
-    scores = fastlin.cross_val_score(learner, once, y, cv=cv)
+    scores = cross_val_score(learner, once, y, cv=cv)
     with pytest.warns(UserWarning, match=r"unknown categories .* in column 0 \('a'\)"):
-        np.testing.assert_array_equal(fastlin.cross_val_score(pipeline, table, y, cv=cv), scores)
+        np.testing.assert_array_equal(cross_val_score(pipeline, table, y, cv=cv), scores)
 
 
 def test_spam_and_mushrooms_reach_their_accuracies(folder, capsys):
