@@ -1,0 +1,42 @@
+"""What all tests share: a package that can be imported, markers, and examples that don't change
+from run to run."""
+
+import warnings
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "fastlin",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("fastlin")
+
+
+def pytest_configure(config):
+    config.addinivalue_line(
+        "markers", "memory: touches the memory that kernels read and write; run under sanitizers"
+    )
+    try:
+        import fastlin._core.rows  # noqa: F401
+    except ImportError as error:
+        import fastlin
+
+        raise pytest.UsageError(
+            f"fastlin was imported from {Path(fastlin.__file__).parent}, where it is not built "
+            f"({error}). Run plain `pytest` after `pip install .`, or build the source tree with "
+            "`pip install -e .`."
+        ) from None
+
+
+@pytest.fixture
+def quiet():
+    """Let fits that are meant to be short or silly end without converging."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*(stopped after|best constant)")
+        yield

@@ -1,0 +1,33 @@
+"""The public estimators, as lists that tests run over."""
+
+import inspect
+
+import fastlin
+from fastlin._base import Estimator
+
+
+def _public(name):
+    """The object of a public name; that each of them exists is a test of its own."""
+    try:
+        return getattr(fastlin, name)
+    except ModuleNotFoundError:
+        return None
+
+
+CLASSES = sorted(
+    (
+        value
+        for value in map(_public, fastlin.__all__)
+        if inspect.isclass(value) and issubclass(value, Estimator)
+    ),
+    key=lambda cls: cls.__name__,
+)
+CLASSIFIERS = [cls for cls in CLASSES if cls._estimator_type == "classifier"]
+REGRESSORS = [cls for cls in CLASSES if cls._estimator_type == "regressor"]
+LEARNERS = CLASSIFIERS + REGRESSORS
+# Those that take one step per row.
+ONLINE = [cls for cls in LEARNERS if hasattr(cls, "partial_fit")]
+
+
+def name(cls):
+    return cls.__name__
