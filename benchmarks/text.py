@@ -31,7 +31,8 @@ def documents(megabytes: float, cyrillic: bool = False, seed: int = 0) -> list[s
     rng = np.random.default_rng(seed)
     n_words = 60_000
     share = 1 / np.arange(3, 29)
-    letters = "".join(rng.choice(list("etaoinshrdlucmfwypvbgkjqxz"), 10 * n_words, p=share / share.sum()))
+    alphabet = list("etaoinshrdlucmfwypvbgkjqxz")
+    letters = "".join(rng.choice(alphabet, 10 * n_words, p=share / share.sum()))
     lengths = rng.integers(2, 11, n_words)
     words = np.array([letters[10 * i : 10 * i + k] for i, k in enumerate(lengths)], dtype=object)
     found, size = [], 0

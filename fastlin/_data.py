@@ -66,11 +66,9 @@ def compact_rows(X: Any, dtype: Any = None) -> Rows:
     rows = as_rows(X, dtype)
     if rows.layout != "csr":
         return rows
-    stored = int(rows.indptr[-1])
-    if not _rows.all_signs(rows.values[:stored]):
+    if not _rows.all_signs(rows.values):
         return rows
-    indices = rows.indices[:stored]
-    signed = np.where(rows.values[:stored] < 0, ~indices, indices)
+    signed = np.where(rows.values < 0, ~rows.indices, rows.indices)
     return _rows.make_rows("signed", *rows.shape, None, signed, rows.indptr, rows.dtype)
 
 
@@ -174,11 +172,11 @@ def _sparse_rows(X: Any, dtype: Any) -> Rows:
         values, indices, indptr = _canonical(values, indices, indptr, (n, d))
     with np.errstate(over="ignore"):
         given, values = values, np.ascontiguousarray(values, dtype=kind)
-    place = _first_non_finite(values[: indptr[-1]])
+    place = _first_non_finite(values)
     if place >= 0:
         row = int(np.searchsorted(indptr, place, side="right")) - 1
         _raise_non_finite(given[place], values[place], row, int(indices[place]))
-    if indptr[-1] and _rows.all_ones(values[: indptr[-1]]):
+    if indptr[-1] and _rows.all_ones(values):
         return _ones_rows(n, d, indices, indptr, kind)
     return _rows.make_rows("csr", n, d, values, indices, indptr, kind)
 
@@ -197,6 +195,13 @@ def _to_csr(X: Any) -> Any:
     if X.format == "csc":
         _, indices, indptr = _parts(X, d, n, "column", "row")
         _columns_in_order(indptr, indices, n, "column", "row")
+    if X.format == "bsr":
+        rows, columns = X.blocksize
+        if X.data.shape[1:] != (rows, columns):
+            raise ValueError("X is not a valid sparse matrix: its blocks have several shapes.")
+        bounds = n // rows, d // columns
+        _, indices, indptr = _parts(X, *bounds, "block row", "block column")
+        _columns_in_order(indptr, indices, bounds[1], "block row", "block column")
     if X.format == "coo":
         _check_coordinates(X)
     try:
@@ -225,7 +230,9 @@ def _parts(X: Any, n: int, d: int, major: str, minor: str) -> tuple:
     """(values, indices, indptr) of CSR, or of CSC with rows and columns exchanged: int32 indices,
     int64 bounds that fit; whether an int32 index is in range `_columns_in_order` tells."""
     values, indices, indptr = np.asarray(X.data), np.asarray(X.indices), np.asarray(X.indptr)
-    if indptr.shape != (n + 1,) or indices.ndim != 1 or values.shape != indices.shape:
+    dimensions = 3 if hasattr(X, "blocksize") else 1
+    one_each = values.shape[:1] == indices.shape and values.ndim == dimensions
+    if indptr.shape != (n + 1,) or not one_each:
         raise ValueError(
             f"X is not a valid sparse matrix: {major} bounds of shape {indptr.shape}, {minor} "
             f"numbers of shape {indices.shape} and values of shape {values.shape} for {n} {major}s."
@@ -238,6 +245,8 @@ def _parts(X: Any, n: int, d: int, major: str, minor: str) -> tuple:
         raise ValueError(
             f"X is not a valid sparse matrix: the bounds of {major} {bad} are wrong."
         )
+    # what lies behind the last row is no part of the matrix
+    values, indices = values[: indptr[-1]], indices[: indptr[-1]]
     return values, _narrow(indices, indptr, d, major, minor), indptr
 
 
@@ -247,15 +256,14 @@ def _narrow(indices: np.ndarray, indptr: np.ndarray, d: int, major: str, minor: 
         return np.ascontiguousarray(indices, dtype=np.int32)
     if indices.dtype.kind not in "iu":
         raise ValueError(f"The {minor} numbers of X must be integers, got dtype {indices.dtype}.")
-    stored = indptr[-1]
-    for start in range(0, stored, _PIECE):
-        piece = indices[start : min(start + _PIECE, stored)]
+    for start in range(0, len(indices), _PIECE):
+        piece = indices[start : start + _PIECE]
         wrong = (piece < 0) | (piece >= d)
         if wrong.any():
             place = start + int(wrong.argmax())
             row = int(np.searchsorted(indptr, place, side="right")) - 1
             _raise_outside(row, int(indices[place]), d, major, minor)
-    return indices[:stored].astype(np.int32)
+    return indices.astype(np.int32)
 
 
 def _raise_outside(row: int, column: int, d: int, major: str, minor: str) -> None:
@@ -288,9 +296,8 @@ def _canonical(values, indices, indptr, shape):
     """Copies with sorted columns and duplicates added up."""
     from scipy.sparse import csr_matrix
 
-    stored = indptr[-1]
     # scipy adds up in place: give it arrays of its own
-    copy = csr_matrix((values[:stored].copy(), indices[:stored].copy(), indptr.copy()), shape=shape)
+    copy = csr_matrix((values.copy(), indices.copy(), indptr.copy()), shape=shape)
     copy.has_sorted_indices = copy.has_canonical_format = False
     copy.sum_duplicates()
     return copy.data, copy.indices.astype(np.int32, copy=False), copy.indptr.astype(np.int64)

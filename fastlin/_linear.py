@@ -11,6 +11,7 @@ from ._core import respond as _respond
 from ._core.rows import Rows
 from ._data import as_rows, rows_of
 from ._probability import PROBABILITIES
+from ._scorer import scorer_of
 from ._scores import score_rows
 
 __all__ = ["LinearClassifierMixin", "LinearRegressorMixin"]
@@ -144,6 +145,37 @@ class LinearClassifierMixin(ClassifierMixin):
         z = self.decision_function(X)
         return self.classes_.take(_respond.codes(z))
 
+    def scorer(self) -> Any:
+        """Return a compiled, read-only copy of the model that scores one row per call.
+
+        For services that get one row at a time: ``s(x)`` and ``s(indices, data)`` return the response
+        (a float, or an array of shape (n_classes,))
+        of a dense or a sparse row in some 0.2 microseconds, ``s.predict`` of the same arguments
+        returns the class.
+
+        Returns
+        -------
+        Scorer
+            Takes arrays of float64 or float32 (and int32 or int64 indices, where a column that
+            comes twice adds up) and converts nothing; ValueError or TypeError for anything else.
+            What is trained later doesn't change it.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from fastlin import Perceptron
+        >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+        >>> scorer = Perceptron().fit(X, [0, 0, 0, 1]).scorer()
+        >>> int(scorer.predict(np.array([1.0, 1.0])))
+        1
+        """
+        return scorer_of(self)
+
     def _probability_kind(self) -> str | None:
         """The row of `PROBABILITIES` that turns responses into probabilities, or None."""
         return None
@@ -184,6 +216,37 @@ class LinearClassifierMixin(ClassifierMixin):
 
 class LinearRegressorMixin(RegressorMixin):
     """`predict` from `coef_` and `intercept_`."""
+
+    def scorer(self) -> Any:
+        """Return a compiled, read-only copy of the model that scores one row per call.
+
+        For services that get one row at a time: ``s(x)`` and ``s(indices, data)`` return the prediction
+        (a float)
+        of a dense or a sparse row in some 0.2 microseconds, ``s.predict`` of the same arguments
+        returns the same.
+
+        Returns
+        -------
+        Scorer
+            Takes arrays of float64 or float32 (and int32 or int64 indices, where a column that
+            comes twice adds up) and converts nothing; ValueError or TypeError for anything else.
+            What is trained later doesn't change it.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from fastlin import SGDRegressor
+        >>> x = np.linspace(-1, 1, 50)[:, None]
+        >>> scorer = SGDRegressor(penalty=None, random_state=0).fit(x, 3 * x.ravel() + 1).scorer()
+        >>> abs(scorer(np.array([0.5])) - 2.5) < 0.1
+        True
+        """
+        return scorer_of(self)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return w.x + b.

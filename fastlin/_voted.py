@@ -379,6 +379,16 @@ class VotedMixin:
                     f"'voted', got {self.fit_intercept!r} after {fitted!r}; call fit."
                 )
 
+    def scorer(self) -> Any:
+        """Return a compiled copy of a linear model; votes are none, and are refused."""
+        self._check_fitted("scorer")
+        if hasattr(self, "_segments"):
+            raise ValueError(
+                "scorer() needs a linear model, but average='voted' made this one of many voters; "
+                "fit it with average=True."
+            )
+        return super().scorer()
+
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the responses w.x + b or, for average="voted", the votes.
 

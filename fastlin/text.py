@@ -136,7 +136,7 @@ def _encode_features(features: Any, row: int) -> list[bytes]:
     """Return the features of a row in UTF-8."""
     if isinstance(features, (str, bytes)):
         raise TypeError(
-            f"Row {row}: the analyzer must return an iterable of str or bytes, got {shown(features)}."
+            f"Row {row}: the analyzer must return an iterable of features, got {shown(features)}."
         )
     encoded = []
     for feature in features:

@@ -306,7 +306,8 @@ void fl_text_init(fl_text *t)
     t->mapping.sign_bit = t->alternate_sign != 0;
 }
 
-void fl_text_begin(fl_text *t, const fl_words_bytes *bytes, const uint8_t *document, int64_t length)
+void fl_text_begin(fl_text *t, const fl_words_bytes *bytes, const uint8_t *document,
+                   int64_t length)
 {
     t->next = t->n_runs = 0;
     t->n_keys = t->n_entries = t->needed = t->n_grams = 0;

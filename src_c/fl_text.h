@@ -58,7 +58,8 @@ typedef struct {
 void fl_text_init(fl_text *t);
 
 /* Start the row of a document; of length 0 if the caller is to add features one by one. */
-void fl_text_begin(fl_text *t, const fl_words_bytes *bytes, const uint8_t *document, int64_t length);
+void fl_text_begin(fl_text *t, const fl_words_bytes *bytes, const uint8_t *document,
+                   int64_t length);
 
 /* Tokenise, hash and count until the row is complete, the budget (about one unit per byte and
  * eight per n-gram; the rest is written back) is spent, or a buffer is full. */

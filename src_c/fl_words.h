@@ -214,7 +214,8 @@ FL_INLINE int fl_words_fill(fl_words *words)
     int is_end;
     while (w.position < w.length && w.used < w.text_capacity - 4) {
         int fits = w.bytes->shortcut && w.used < w.text_capacity - FL_WORDS_CHUNK;
-        int64_t stop = w.length - w.position < FL_WORDS_CHUNK ? w.length : w.position + FL_WORDS_CHUNK;
+        int64_t stop = w.position + FL_WORDS_CHUNK;
+        stop = stop < w.length ? stop : w.length;
         if (fits && fl_words_take_chunk(&w))
             continue;
         /* Where one byte is not ASCII others often follow. */

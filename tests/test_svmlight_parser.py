@@ -6,6 +6,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from svmlight_reference import SAMPLE, check_against_reference, parsed
 
+from fastlin._core import parse
+
 # numbers
 
 
@@ -251,3 +253,26 @@ def test_reversed_row_is_sorted_with_its_hard_numbers():
     contents = parsed(text.encode())
     assert contents.columns.tolist() == list(range(3000))
     assert contents.values.tolist() == list(range(3000))
+
+
+def parse_directly(text, padding, room):
+    """What the compiled parser makes of a text that is followed by `padding`."""
+    parser = parse.SvmlightParser(False, True, 0)
+    arrays = [np.zeros(room), np.zeros(room, np.int32), np.zeros(room)]
+    arrays += [np.zeros(room, np.int64) for _ in range(4)] + [np.zeros((room, 5), np.int64)]
+    parser.use(*arrays)
+    buffer = np.frombuffer(text + padding * parse.PADDING, np.uint8)
+    status, position = parser.parse(buffer, 0, len(text))
+    entries, rows = parser.n_entries, parser.n_rows
+    token = parser.token if status > parse.FULL else None
+    kept = [arrays[0][:entries], arrays[1][:entries], arrays[2][:rows], arrays[6][:rows]]
+    return status, position, token, [array.tolist() for array in kept]
+
+
+@pytest.mark.parametrize("room", [2, 100])
+def test_nothing_depends_on_what_follows_the_text(room):
+    for line in (*SAMPLE.split(b"\n"), b"1 qid:2 3:inf", b"1 qid:2 3:infinit", b"1 qid:2 1:1e-"):
+        for end in range(len(line) + 1):
+            text = line[:end] + b"\n"
+            results = [parse_directly(text, padding, room) for padding in (b"9", b"\n", b"e", b" ")]
+            assert all(repr(result) == repr(results[0]) for result in results), text

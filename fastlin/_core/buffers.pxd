@@ -16,7 +16,7 @@ cdef inline bint open_buffer(object array, Py_buffer *view) noexcept:
         PyErr_Clear()
         return False
     if (view.format != NULL and view.format[0] != 0 and view.format[1] == 0
-            and <size_t>view.buf % <size_t>view.itemsize == 0):
+            and view.itemsize > 0 and <size_t>view.buf % <size_t>view.itemsize == 0):
         return True
     PyBuffer_Release(view)
     return False

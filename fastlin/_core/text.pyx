@@ -171,15 +171,15 @@ cdef class TextHasher:
                 self.spans[k].document = <const uint8_t *>PyBytes_AS_STRING(document)
                 self.spans[k].length = PyBytes_GET_SIZE(document)
             else:
-                if not document.isascii():
-                    raise ValueError
                 self.spans[k].bytes = &self.raw
                 self.spans[k].document = <const uint8_t *>PyUnicode_AsUTF8AndSize(document, &size)
                 self.spans[k].length = size
+                if size != len(<str?>document):
+                    raise ValueError
         self.n_spans = n
 
     def load_features(self, list features):
-        """Hash the features (bytes) of one row as they are, and return DONE, TOO_MANY or TOO_LONG."""
+        """Hash the features (bytes) of one row as they are; DONE, TOO_MANY or TOO_LONG."""
         cdef bytes feature
         cdef fl_text_status status
         self.n_spans = self.current = 0
