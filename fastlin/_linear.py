@@ -176,6 +176,29 @@ class LinearClassifierMixin(ClassifierMixin):
         """
         return scorer_of(self)
 
+    def to_sklearn(self) -> Any:
+        """Return the equal estimator of scikit-learn.
+
+        Returns
+        -------
+        estimator
+            Predicts alike, up to rounding, and has the same parameters where scikit-learn has them.
+            Softmax models become its LogisticRegression, passive-aggressive ones its SGDClassifier
+            with the schedule "pa1" or "pa2".
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ValueError
+            If scikit-learn has no equal: of votes, and of sparsemax probabilities of several classes.
+        ImportError
+            If scikit-learn is not installed.
+        """
+        from ._to_sklearn import converted
+
+        return converted(self)
+
     def _probability_kind(self) -> str | None:
         """The row of `PROBABILITIES` that turns responses into probabilities, or None."""
         return None
@@ -247,6 +270,29 @@ class LinearRegressorMixin(RegressorMixin):
         True
         """
         return scorer_of(self)
+
+    def to_sklearn(self) -> Any:
+        """Return the equal estimator of scikit-learn.
+
+        Returns
+        -------
+        estimator
+            Predicts alike, up to rounding, and has the same parameters where scikit-learn has them.
+            Quantile models become its QuantileRegressor, passive-aggressive ones its SGDRegressor
+            with the schedule "pa1" or "pa2".
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ValueError
+            If scikit-learn has no equal.
+        ImportError
+            If scikit-learn is not installed.
+        """
+        from ._to_sklearn import converted
+
+        return converted(self)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return w.x + b.
