@@ -60,7 +60,10 @@ def test_stub_says_what_the_module_has(stub):
         if isinstance(node, ast.FunctionDef):
             assert _arguments(node) == list(inspect.signature(value).parameters), name
         elif isinstance(node, ast.ClassDef):
-            members = {member.name for member in node.body}
+            members = {
+                member.target.id if isinstance(member, ast.AnnAssign) else member.name
+                for member in node.body
+            }
             public = {member for member in vars(value) if not member.startswith("_")}
             assert {m for m in members if not m.startswith("_")} == public, name
 
