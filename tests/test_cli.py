@@ -20,6 +20,7 @@ import pytest
 import fastlin
 from fastlin import _cli_demo, _cli_encoder, _cli_train, datasets
 from fastlin._cli_encoder import ColumnEncoder
+from fastlin._sgd import MARGIN_LOSSES, TARGET_LOSSES
 from fastlin.cli import main
 from fastlin.model_selection import KFold, cross_val_score
 
@@ -237,6 +238,15 @@ def test_the_same_seed_gives_the_same_file(folder, capsys):
     assert models[0].coef_.tobytes() == models[1].coef_.tobytes()
     run(capsys, "train", "spam.csv", "a", *TEXT_OPTIONS, "--seed", "4")
     assert fastlin.load("a")[-1].coef_.tobytes() != models[1].coef_.tobytes()
+
+
+@pytest.mark.parametrize("loss", [*MARGIN_LOSSES, *TARGET_LOSSES])
+def test_every_loss_that_can_be_chosen_learns(folder, capsys, loss):
+    rows = [(str(i % 3), 10.0 * (i % 3)) for i in range(60)]
+    write_table("a.jsonl", ["x", "y"], rows)
+    options = ["--label", "y", "--categorical", "x", "--loss", loss, "--epochs", "40"]
+    out = run(capsys, "cv", "a.jsonl", *options, "--cv", "2").out
+    assert float(out.splitlines()[2].split()[1]) > 0.95
 
 
 def test_options_reach_the_learner(folder, capsys):
@@ -492,7 +502,7 @@ def test_bad_input_is_one_line_and_leaves_nothing(folder, capsys, arguments, mes
          "line 2: the label"),
         ("a.jsonl", b'{"label": "x", "text": "y"}\n{"text": "z"}', "line 2: the label"),
         ("a.jsonl", b'{"label": "x", "text": "y"}\n{"label": 1, "text": "z"}',
-         "line 2: the label 'label' is a number, 1, after a string in line 1"),
+         "line 2: the label 'label' is a number, 1, where a string stood before"),
         ("a.jsonl", b'{"label": 0.5, "text": "y"}\n', "line 1: the label 'label' is no class: 0.5"),
         ("a.jsonl", b'{"label": [1], "text": "y"}\n', "the label 'label' is no class"),
         ("a.jsonl", b'{"label": "x", "text": "y"}\n{"label": "z", "text": 3}',
