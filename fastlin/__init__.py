@@ -23,12 +23,16 @@ _HOMES = {
     "OneHotEncoder": "categories",
     "load_svmlight_file": "io",
     "dump_svmlight_file": "io",
+    "Pipeline": "pipeline",
+    "make_pipeline": "pipeline",
+    "save": "persist",
+    "load": "persist",
     "ConvergenceWarning": "_exceptions",
     "DataConversionWarning": "_exceptions",
     "InvalidParameterError": "_exceptions",
     "NotFittedError": "_exceptions",
 }
-_MODULES = ("datasets",)
+_MODULES = ("datasets", "model_selection")
 
 __all__ = [*_HOMES, *_MODULES, "__version__"]
 

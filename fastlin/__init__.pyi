@@ -1,4 +1,5 @@
 from . import datasets as datasets
+from . import model_selection as model_selection
 from ._data import Rows as Rows
 from ._data import as_rows as as_rows
 from ._exceptions import ConvergenceWarning as ConvergenceWarning
@@ -8,7 +9,6 @@ from ._exceptions import NotFittedError as NotFittedError
 from .categories import OneHotEncoder as OneHotEncoder
 from .io import dump_svmlight_file as dump_svmlight_file
 from .io import load_svmlight_file as load_svmlight_file
-from .model_selection import cross_val_score as cross_val_score
 from .passive_aggressive import PassiveAggressiveClassifier as PassiveAggressiveClassifier
 from .passive_aggressive import PassiveAggressiveRegressor as PassiveAggressiveRegressor
 from .perceptron import Perceptron as Perceptron

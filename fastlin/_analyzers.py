@@ -412,7 +412,7 @@ def check_documents(X: Any) -> Any:
     """Return a collection of documents, refusing what would be iterated by mistake."""
     if isinstance(X, (str, bytes)):
         # scikit-learn's type of error.
-        raise ValueError(  # noqa: TRY004
+        raise ValueError(
             f"X must be an iterable of documents, got one {type(X).__name__}; pass a list with it."
         )
     shape = getattr(X, "shape", None)

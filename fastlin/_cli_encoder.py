@@ -96,7 +96,7 @@ def _category(value: Any) -> str:
     """Return a category as text, so that 1 in JSON and "1" in CSV are the same."""
     if isinstance(value, str):
         return value
-    if value is None or value != value:  # noqa: PLR0124
+    if value is None or value != value:
         return ""
     if isinstance(value, (bool, np.bool_)):
         return str(value).lower()
@@ -374,7 +374,7 @@ class ColumnEncoder(TransformerMixin, Estimator):
         if not isinstance(given, str):
             return list(given)
         other = self.categorical if parameter == "numeric" else self.numeric
-        if isinstance(other, str):
+        if other == "all":
             raise ValueError("categorical and numeric cannot both be 'all'.")
         used = {self.text, self.label, *other}
         return [name for name in table.columns if name not in used]

@@ -12,21 +12,22 @@ _PARAMETERS = {
         The penalty ``alpha * (l1_ratio |w|_1 + (1 - l1_ratio)/2 |w|^2)``; "l2" and "l1" fix
         `l1_ratio` to 0 and 1. The intercept is never penalised.""",
     "alpha": """alpha : float, default=1e-4
-        Strength of the penalty, >= 0. Also the scale of the schedule "optimal".""",
+        Strength of the penalty, >= 0. The schedule "optimal", where there is one, scales with it.""",
     "l1_ratio": """l1_ratio : float or None, default=0.15
         Share of L1 in the elastic net, in [0, 1]; not used by the other penalties.""",
     "fit_intercept": """fit_intercept : bool, default=True
         Whether to fit b; it learns alike for dense and sparse rows.""",
     "max_iter": """max_iter : int, default=1000
-        Most passes over the rows in `fit`.""",
+        Largest number of epochs (passes over the rows) in `fit`.""",
     "tol": """tol : float or None, default=1e-3
-        Training ends when the objective (the mean loss of each row before its step, plus the
-        penalty), or the validation score, has not improved by `tol` for `n_iter_no_change` epochs.
-        None runs `max_iter` epochs.""",
+        Training ends when the objective (the mean over the rows of the loss before their own step,
+        plus the penalty) has not fallen by more than `tol` for `n_iter_no_change` epochs; with
+        `early_stopping`, when the validation score has not risen by that. None runs `max_iter`
+        epochs.""",
     "shuffle": """shuffle : bool or "replacement", default=True
-        Whether `fit` visits the rows in a new random order each epoch; "replacement" draws them
-        with replacement. Data larger than a cache are shuffled in blocks of 64 rows and inside
-        the blocks, unless the targets of neighbouring rows resemble each other.""",
+        Whether `fit` visits the rows in a new random order each epoch; "replacement" draws as many
+        rows with replacement. Data above 8 MB are shuffled in blocks of 64 rows and inside the
+        blocks, unless the targets of neighbouring rows resemble each other.""",
     "verbose": """verbose : int, default=0
         Above 0 each epoch is reported on standard error.""",
     "epsilon": """epsilon : float, default=0.1
@@ -36,10 +37,11 @@ _PARAMETERS = {
     "n_jobs": """n_jobs : int or None, default=None
         Threads over the classes of "ovr"; -1 is all cores. The result does not depend on it.""",
     "random_state": """random_state : int, Generator, RandomState, SeedSequence or None, default=%r
-        Seed of the orders and splits. The same seed gives the same bits for any `n_jobs`.""",
+        Seed of the row orders and of the held-out rows; None draws a new one for each `fit`. The
+        same seed gives the same bits for any number of threads.""",
     "early_stopping": """early_stopping : bool, default=False
         Whether to hold out `validation_fraction` of the rows, stratified by class where there are
-        classes, and to end training by their score.""",
+        classes, and to end training when their score (accuracy or R^2) rises no more.""",
     "validation_fraction": """validation_fraction : float, default=0.1
         Share of the rows held out, in (0, 1).""",
     "n_iter_no_change": """n_iter_no_change : int, default=5
@@ -48,14 +50,16 @@ _PARAMETERS = {
         More than two classes: one against the rest, or together by the joint form of the loss%s.
         "multinomial" and "crammer_singer" are other words for "joint".""",
     "class_weight": """class_weight : dict, "balanced" or None, default=None
-        Weights by label, multiplied into the sample weights; "balanced" is n / (n_classes n_k).""",
+        Weights by label, multiplied into the sample weights; "balanced" gives every class the same
+        total: n / (n_classes n_k) to each of its n_k rows.""",
     "warm_start": """warm_start : bool, default=False
-        Whether `fit` starts from the weights of the previous one.""",
+        Whether `fit` starts from the weights of the previous one, which must have had the same
+        classes and columns.""",
     "average": """average : bool or int, default=False
-        Whether `coef_` is the mean of the weights after each step; a number is the first step
-        that counts.""",
+        Whether `coef_` is the mean of the weights after each step, from the first step on or from
+        the step of that number.""",
     "batch_size": """batch_size : int, default=1
-        Rows per step; their gradients are averaged.""",
+        Rows per step, >= 1; their gradients are averaged.""",
     "optimizer": """optimizer : {"sgd", "adagrad", "adadelta", "rmsprop", "adam"}, default="sgd"
         Plain steps, or steps that adapt to each coordinate, in the variant for sparse gradients: a
         coordinate whose gradient is 0 is not visited. Their length is `eta0` under the schedule
@@ -72,16 +76,17 @@ _ATTRIBUTES = {
     "classes_": """classes_ : ndarray of shape (n_classes,)
         The labels, sorted.""",
     "n_iter_": """n_iter_ : int
-        Epochs run; of the learner that ran the most, where there are several.""",
+        Epochs run; the largest number, where there is a learner for each class.""",
     "t_": """t_ : float
-        1 + the number of steps taken.""",
+        1 + the number of steps taken; rows of weight 0 take none, a batch takes one.""",
     "trace_": """trace_ : list of dict
-        Per epoch: loss, objective, seconds, and the validation score if there is one; of the
-        learner that ran the most.""",
+        An entry per epoch with the keys "epoch", "loss" (mean before each row's step), "objective"
+        (loss plus penalty), "seconds" since the start and, with `early_stopping`,
+        "validation_score"; of the learner that ran the most epochs.""",
     "n_features_in_": """n_features_in_ : int
-        Columns seen by `fit`.""",
-    "feature_names_in_": """feature_names_in_ : ndarray of str
-        Their names, where X was a data frame.""",
+        Number of columns of X.""",
+    "feature_names_in_": """feature_names_in_ : ndarray of str, dtype object
+        Their names, if X was a data frame whose column names are all strings.""",
 }
 
 

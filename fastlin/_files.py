@@ -21,8 +21,15 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-__all__ = ["COMPRESSED", "beginning_of_stdin", "opened_for_reading", "opened_for_writing",
-           "read_block", "readable", "size_of"]
+__all__ = [
+    "COMPRESSED",
+    "beginning_of_stdin",
+    "opened_for_reading",
+    "opened_for_writing",
+    "read_block",
+    "readable",
+    "size_of",
+]
 
 # Extension -> module with an open function.
 COMPRESSED = {".gz": gzip, ".bz2": bz2, ".xz": lzma}
@@ -63,7 +70,9 @@ def _compression_of(head: bytes) -> Any:
     """Return the module that decompresses what begins like this, None if it is not compressed."""
     if head.startswith(b"BZh"):
         return bz2 if head[4:10] == b"1AY&SY" else None
-    return gzip if head.startswith(b"\x1f\x8b") else lzma if head.startswith(b"\xfd7zXZ\0") else None
+    return (
+        gzip if head.startswith(b"\x1f\x8b") else lzma if head.startswith(b"\xfd7zXZ\0") else None
+    )
 
 
 def _stdin() -> Any:
@@ -87,8 +96,11 @@ def beginning_of_stdin(count: int) -> bytes:
     module = _compression_of(head)
     if module is None:
         return head
-    decompressor = {gzip: zlib.decompressobj(wbits=31), bz2: bz2.BZ2Decompressor(),
-                    lzma: lzma.LZMADecompressor()}[module]
+    decompressor = {
+        gzip: zlib.decompressobj(wbits=31),
+        bz2: bz2.BZ2Decompressor(),
+        lzma: lzma.LZMADecompressor(),
+    }[module]
     with readable(decompressor, "standard input"):
         return decompressor.decompress(head)
 
@@ -103,8 +115,10 @@ def read_block(stream: Any, target: memoryview, name: str) -> int:
             return count
         data = stream.read(len(target))
         if not isinstance(data, (bytes, bytearray, memoryview)):
-            raise TypeError(f"{name} must be opened in binary mode: reading it gives "
-                            f"{type(data).__name__} instead of bytes.")
+            raise TypeError(
+                f"{name} must be opened in binary mode: reading it gives "
+                f"{type(data).__name__} instead of bytes."
+            )
         target[: len(data)] = data
         return len(data)
 
@@ -146,8 +160,9 @@ def opened_for_writing(target: Any) -> Iterator[BinaryIO]:
         yield target
         return
     if not isinstance(target, (str, os.PathLike)):
-        raise TypeError("a file must be given as a path or a binary file object, got "
-                        f"{type(target).__name__}.")
+        raise TypeError(
+            f"a file must be given as a path or a binary file object, got {type(target).__name__}."
+        )
     # The file that a symbolic link points to, so that the link stays one.
     path = os.path.realpath(os.fspath(target))
     if os.path.exists(path) and not os.path.isfile(path):
@@ -158,7 +173,9 @@ def opened_for_writing(target: Any) -> Iterator[BinaryIO]:
     try:
         with open(temporary, "xb") as raw:
             module = COMPRESSED.get(os.path.splitext(path)[1].lower())
-            with contextlib.nullcontext(raw) if module is None else module.open(raw, "wb") as stream:
+            with (
+                contextlib.nullcontext(raw) if module is None else module.open(raw, "wb") as stream
+            ):
                 yield stream
             raw.flush()
             os.fsync(raw.fileno())

@@ -1,14 +1,31 @@
 """From responses to class probabilities.
 
-All in the log domain until the last step, so that responses of -1000 for every class still give a
-distribution.
+The largest response is taken out before the exponential, or logarithms are, so that responses of
+-1000 for every class still give a distribution.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from ._core import respond as _respond
+
 __all__ = ["PROBABILITIES"]
+
+
+# Numbers per call of a kernel: about 50 ms.
+_NUMBERS_PER_CALL = 1 << 22
+
+
+def _by_rows(kernel: Any, z: np.ndarray, n_classes: int) -> np.ndarray:
+    """What a kernel of `respond` makes of z."""
+    n, out = len(z), np.empty((len(z), n_classes))
+    z, piece = np.ascontiguousarray(z), 1 + _NUMBERS_PER_CALL // n_classes
+    for start in range(0, n, piece):
+        kernel(z, out, start, min(start + piece, n))
+    return out
 
 
 def _log_sigmoid(z: np.ndarray) -> np.ndarray:
@@ -16,32 +33,29 @@ def _log_sigmoid(z: np.ndarray) -> np.ndarray:
     return np.minimum(z, 0.0) - np.log1p(np.exp(-np.abs(z)))
 
 
-def _normalised(log_p: np.ndarray, log: bool) -> np.ndarray:
-    """exp(log_p) over its row sums, or the log of that."""
+def _log_normalised(log_p: np.ndarray) -> np.ndarray:
+    """log_p less the logarithm of the row sums of its exponentials; rows of -inf become uniform."""
     top = log_p.max(axis=1, keepdims=True)
-    # a row of -inf only (classes of zero weight): uniform
-    shifted = np.where(np.isneginf(top), 0.0, log_p - np.where(np.isneginf(top), 0.0, top))
-    if log:
-        return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
-    p = np.exp(shifted)
-    p /= p.sum(axis=1, keepdims=True)
-    return p
+    shifted = np.where(log_p == top, 0.0, log_p - np.where(np.isinf(top), 0.0, top))
+    return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
 
 
 def sigmoid(z: np.ndarray, log: bool) -> np.ndarray:
     """Two classes: sigma(z). More: one-vs-rest sigmoids, normalised."""
     if z.ndim == 1:
-        log_p = np.column_stack([_log_sigmoid(-z), _log_sigmoid(z)])
         if log:
-            return log_p
-        p = np.exp(log_p)
-        return p / p.sum(axis=1, keepdims=True)
-    return _normalised(_log_sigmoid(z), log)
+            return np.column_stack([_log_sigmoid(-z), _log_sigmoid(z)])
+        return _by_rows(_respond.sigmoid_pairs, z, 2)
+    if log:
+        return _log_normalised(_log_sigmoid(z))
+    return _by_rows(_respond.sigmoid_rows, z, z.shape[1])
 
 
 def softmax(z: np.ndarray, log: bool) -> np.ndarray:
     """exp(z_k) / sum exp(z); of two classes z is the difference."""
-    return sigmoid(z, log) if z.ndim == 1 else _normalised(z, log)
+    if z.ndim == 1:
+        return sigmoid(z, log)
+    return _log_normalised(z) if log else _by_rows(_respond.softmax_rows, z, z.shape[1])
 
 
 def clipped(z: np.ndarray, log: bool) -> np.ndarray:

@@ -33,7 +33,7 @@ _MESSAGES = {
     parse.NO_COLON: "feature {token} has no colon; index:value is expected",
     parse.BAD_INDEX: "the index of {token} is not an integer",
     parse.NEGATIVE_INDEX: "the index of {token} is negative",
-    parse.ZERO_INDEX: "the index of {token} is 0, but zero_based=False says that indices start at 1",
+    parse.ZERO_INDEX: "the index of {token} is 0, but zero_based=False means that they start at 1",
     parse.LARGE_INDEX: "the index of {token} is above 2147483647",
     parse.BAD_VALUE: "the value of {token} is not a number",
     parse.INFINITE_VALUE: "the value of {token} is not finite",
@@ -81,7 +81,9 @@ class _LineBlocks:
             try:
                 self.stream.seek(offset)
             except io.UnsupportedOperation:
-                raise ValueError(f"offset needs a file that can seek, {self.name} cannot.") from None
+                raise ValueError(
+                    f"offset needs a file that can seek, {self.name} cannot."
+                ) from None
             with readable(self.stream, self.name):
                 self.stream.readline()
         try:
@@ -139,9 +141,19 @@ class SvmlightReader:
         Initial sizes of the text buffer and of the parser's arrays; both grow when needed.
     """
 
-    def __init__(self, stream: BinaryIO, name: str, *, multilabel: bool = False,
-                 query_id: bool = False, lowest_index: int = 0, offset: int = 0,
-                 length: int = -1, block_bytes: int = BLOCK_BYTES, room: int = _ROOM):
+    def __init__(
+        self,
+        stream: BinaryIO,
+        name: str,
+        *,
+        multilabel: bool = False,
+        query_id: bool = False,
+        lowest_index: int = 0,
+        offset: int = 0,
+        length: int = -1,
+        block_bytes: int = BLOCK_BYTES,
+        room: int = _ROOM,
+    ):
         self.name = name
         self._multilabel, self._query_id, self._offset = multilabel, query_id, offset
         self._lines = _LineBlocks(stream, name, offset, length, block_bytes)
@@ -173,8 +185,16 @@ class SvmlightReader:
             (4, room), np.int64
         )
         self._hard = np.empty((room // 8 + 1, 5), np.int64)
-        self._parser.use(self._values, self._columns, self._labels, self._row_ends,
-                         self._row_lines, self._label_ends, self._query_ids, self._hard)
+        self._parser.use(
+            self._values,
+            self._columns,
+            self._labels,
+            self._row_ends,
+            self._row_lines,
+            self._label_ends,
+            self._query_ids,
+            self._hard,
+        )
 
     def __iter__(self) -> Iterator[Block]:
         lines, parser = self._lines, self._parser
@@ -198,8 +218,11 @@ class SvmlightReader:
         parser = self._parser
         entries, rows = slice(parser.n_entries), slice(parser.n_rows)
         return Block(
-            self._values[entries], self._columns[entries], self._row_ends[rows],
-            self._row_lines[rows], self._labels[: parser.n_labels],
+            self._values[entries],
+            self._columns[entries],
+            self._row_ends[rows],
+            self._row_lines[rows],
+            self._labels[: parser.n_labels],
             self._label_ends[rows] if self._multilabel else None,
             self._query_ids[rows] if self._query_id else None,
         )
@@ -217,7 +240,9 @@ class SvmlightReader:
         """Write the error for a token of a line."""
         begin, end = token
         shown = bytes(self._lines.text[begin : min(end, begin + 60)])
-        shown = repr(shown.decode("utf-8", "backslashreplace") + ("..." if end > begin + 60 else ""))
+        shown = repr(
+            shown.decode("utf-8", "backslashreplace") + ("..." if end > begin + 60 else "")
+        )
         return self.error_at(line, message.format(token=shown))
 
     def error_at(self, line: int, message: str) -> ValueError:
@@ -315,6 +340,7 @@ def _converted(block: Block, dtype: np.dtype, reader: SvmlightReader) -> np.ndar
     if bad.any():
         entry = int(bad.argmax())
         line = block.row_lines[np.searchsorted(block.row_ends, entry, side="right")]
-        raise reader.error_at(line, f"dtype {dtype.name} cannot hold the value "
-                                    f"{float(block.values[entry])!r}")
+        raise reader.error_at(
+            line, f"dtype {dtype.name} cannot hold the value {float(block.values[entry])!r}"
+        )
     return converted

@@ -49,8 +49,10 @@ def checked_rows(X: Any) -> Any:
     bad = np.flatnonzero(~np.isfinite(rows.data))
     if len(bad):
         row = int(np.searchsorted(rows.indptr, bad[0], side="right")) - 1
-        raise ValueError(f"X has the value {rows.data[bad[0]]} in row {row}, column "
-                         f"{rows.indices[bad[0]]}; only finite values can be written.")
+        raise ValueError(
+            f"X has the value {rows.data[bad[0]]} in row {row}, column "
+            f"{rows.indices[bad[0]]}; only finite values can be written."
+        )
     return rows
 
 
@@ -58,8 +60,10 @@ def checked_query_ids(query_id: Any, n_rows: int) -> list[int]:
     """Return the query ids as Python integers."""
     ids = np.asarray(query_id)
     if ids.shape != (n_rows,) or ids.dtype.kind not in "iu":
-        raise ValueError(f"query_id must hold {n_rows} integers, one per row of X, got an array "
-                         f"of shape {ids.shape} and dtype {ids.dtype}.")
+        raise ValueError(
+            f"query_id must hold {n_rows} integers, one per row of X, got an array "
+            f"of shape {ids.shape} and dtype {ids.dtype}."
+        )
     return ids.tolist()
 
 
@@ -79,8 +83,10 @@ def _single_labels(y: Any, n_rows: int) -> list[str]:
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
     if y.ndim != 1:
-        raise ValueError(f"y must have the shape (n_samples,), got {y.shape}; for several labels "
-                         "per row set multilabel=True.")
+        raise ValueError(
+            f"y must have the shape (n_samples,), got {y.shape}; for several labels "
+            "per row set multilabel=True."
+        )
     _check_length(len(y), n_rows)
     return _numbers(y)
 
@@ -92,11 +98,15 @@ def _indicated_labels(y: Any, n_rows: int) -> list[str]:
     try:
         y = y if issparse(y) else np.asarray(y)
     except ValueError:
-        raise ValueError("with multilabel=True y must be a matrix or a list of tuples, got rows "
-                         "of different lengths that are no tuples.") from None
+        raise ValueError(
+            "with multilabel=True y must be a matrix or a list of tuples, got rows "
+            "of different lengths that are no tuples."
+        ) from None
     if y.ndim != 2 or y.dtype.kind not in "biuf":
-        raise ValueError("with multilabel=True y must be a numeric matrix of shape (n_samples, "
-                         f"n_labels) or a list of tuples, got shape {y.shape}, dtype {y.dtype}.")
+        raise ValueError(
+            "with multilabel=True y must be a numeric matrix of shape (n_samples, "
+            f"n_labels) or a list of tuples, got shape {y.shape}, dtype {y.dtype}."
+        )
     _check_length(y.shape[0], n_rows)
     y = csr_matrix(y, copy=True)
     y.sum_duplicates()
@@ -125,8 +135,9 @@ def _numbers(array: np.ndarray) -> list[str]:
     return [text.removesuffix(".0") for text in map(repr, array.tolist())]
 
 
-def lines_of(rows: Any, labels: Sequence[str], query_ids: Sequence[int] | None,
-             lowest_index: int) -> Iterator[str]:
+def lines_of(
+    rows: Any, labels: Sequence[str], query_ids: Sequence[int] | None, lowest_index: int
+) -> Iterator[str]:
     """Yield the text of some rows after the other."""
     for start in range(0, rows.shape[0], _ROWS_AT_ONCE):
         stop = min(start + _ROWS_AT_ONCE, rows.shape[0])

@@ -24,8 +24,14 @@ from ._params import Boolean, Either, OneOf, shown
 __all__ = ["Table", "detect_format", "read_table"]
 
 _BY_EXTENSION = {
-    ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight",
-    ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl",
+    ".svm": "svmlight",
+    ".svmlight": "svmlight",
+    ".libsvm": "svmlight",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
     ".json": "jsonl",
 }
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
@@ -55,8 +61,10 @@ class Table(NamedTuple):
     def column(self, name: str) -> list:
         """Return one column; ValueError that lists those there are if it is missing."""
         if name not in self.columns:
-            raise ValueError(f"{self.name} has no column {name!r}; its columns are "
-                             f"{', '.join(map(repr, self.columns))}.")
+            raise ValueError(
+                f"{self.name} has no column {name!r}; its columns are "
+                f"{', '.join(map(repr, self.columns))}."
+            )
         return self.columns[name]
 
     def error_at(self, row: int, message: str) -> ValueError:
@@ -159,8 +167,10 @@ def detect_format(source: Any) -> str:
             text = stream.read(_LOOK_AHEAD)
             stream.seek(position)
         except (AttributeError, io.UnsupportedOperation):
-            raise ValueError(f"the format of {name} can't be told without reading it; pass "
-                             "format='csv', 'tsv' or 'jsonl'.") from None
+            raise ValueError(
+                f"the format of {name} can't be told without reading it; pass "
+                "format='csv', 'tsv' or 'jsonl'."
+            ) from None
         return _format_of_text(text)
 
 
@@ -197,13 +207,17 @@ def _decoded(stream: BinaryIO, name: str) -> Iterator[str]:
     with readable(stream, name):
         for number, line in enumerate(iter(stream.readline, b""), 1):
             if not isinstance(line, bytes):
-                raise TypeError(f"{name} must be opened in binary mode: reading it gives "
-                                f"{type(line).__name__} instead of bytes.")
+                raise TypeError(
+                    f"{name} must be opened in binary mode: reading it gives "
+                    f"{type(line).__name__} instead of bytes."
+                )
             try:
                 yield line.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as error:
-                raise ValueError(f"{name}, line {number}: not UTF-8 (byte {line[error.start]:#04x} "
-                                 f"at position {error.start + 1}).") from None
+                raise ValueError(
+                    f"{name}, line {number}: not UTF-8 (byte {line[error.start]:#04x} "
+                    f"at position {error.start + 1})."
+                ) from None
 
 
 @contextlib.contextmanager
@@ -231,8 +245,9 @@ def _rows_of(lines: Iterable[str], name: str, delimiter: str) -> Iterator[tuple[
                 continue
             if len(row) != width:
                 if width:
-                    raise ValueError(f"{name}, line {line}: {len(row)} fields where the first row "
-                                     f"has {width}.")
+                    raise ValueError(
+                        f"{name}, line {line}: {len(row)} fields where the first row has {width}."
+                    )
                 width = len(row)
             yield line, row
     except csv.Error as error:
@@ -250,7 +265,9 @@ def _read_delimited(lines: Iterable[str], name: str, delimiter: str, header: boo
     # In batches: a list of all rows would take the memory twice.
     while batch := list(itertools.islice(rows, _ROWS_AT_ONCE)):
         numbers += [line for line, _ in batch]
-        for column, cells in zip(columns, zip(*[row for _, row in batch], strict=True), strict=True):
+        for column, cells in zip(
+            columns, zip(*[row for _, row in batch], strict=True), strict=True
+        ):
             column.extend(cells)
     if header == "auto":
         header = _are_names(first, columns)
@@ -260,8 +277,10 @@ def _read_delimited(lines: Iterable[str], name: str, delimiter: str, header: boo
         return Table(dict(zip(names, columns, strict=True)), [first_line, *numbers], name)
     repeated = [cell for i, cell in enumerate(first) if cell in first[:i]]
     if repeated:
-        raise ValueError(f"{name}, line {first_line}: two columns have the name {repeated[0]!r}; if "
-                         "the first row is no header, say header=False.")
+        raise ValueError(
+            f"{name}, line {first_line}: two columns have the name {repeated[0]!r}; if "
+            "the first row is no header, say header=False."
+        )
     return Table(dict(zip(first, columns, strict=True)), numbers, name)
 
 
@@ -269,8 +288,10 @@ def _are_names(first: list[str], columns: list[list[str]]) -> bool:
     """Tell whether the first row looks like the names of the columns."""
     if len(set(first)) < len(first):
         return False
-    return not any(not cell.strip() or _is_number(cell) or cell in column
-                   for cell, column in zip(first, columns, strict=True))
+    return not any(
+        not cell.strip() or _is_number(cell) or cell in column
+        for cell, column in zip(first, columns, strict=True)
+    )
 
 
 def _is_number(cell: str) -> bool:
@@ -306,8 +327,9 @@ def _json_object(line: str, name: str, number: int) -> dict[str, Any]:
     try:
         row = json.loads(line)
     except json.JSONDecodeError as error:
-        raise ValueError(f"{name}, line {number}: bad JSON at character {error.colno}: "
-                         f"{error.msg}.") from None
+        raise ValueError(
+            f"{name}, line {number}: bad JSON at character {error.colno}: {error.msg}."
+        ) from None
     except RecursionError:
         raise ValueError(f"{name}, line {number}: JSON is nested too deeply.") from None
     if not isinstance(row, dict):

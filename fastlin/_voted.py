@@ -58,11 +58,11 @@ class VotedLearner(JointLearner):
         super().start_from(coef, intercept)
         self.start = {**self.start, "V": self.V.copy(), "b": self.b[0].copy()}
 
-    def _run(self, rule, X, y, weight, order):
+    def _run(self, rule, X, y, weight, order, fetch):
         size = len(order)
         log = _empty_log(size, self.n_outputs)
         state, n = _kernel.record(
-            X, y, weight, order, rule, self.state, self.b[0], self.V, *log.values()
+            X, y, weight, order, fetch, rule, self.state, self.b[0], self.V, *log.values()
         )
         if n:
             self.log.append({name: part[:n].copy() for name, part in log.items()})
@@ -378,6 +378,16 @@ class VotedMixin:
                     "fit_intercept can't change between calls of partial_fit when average is "
                     f"'voted', got {self.fit_intercept!r} after {fitted!r}; call fit."
                 )
+
+    def scorer(self) -> Any:
+        """Return a compiled copy of a linear model; votes are none, and are refused."""
+        self._check_fitted("scorer")
+        if hasattr(self, "_segments"):
+            raise ValueError(
+                "scorer() needs a linear model, but average='voted' made this one of many voters; "
+                "fit it with average=True."
+            )
+        return super().scorer()
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the responses w.x + b or, for average="voted", the votes.

@@ -23,8 +23,14 @@ from ._svmlight import Contents, SvmlightReader
 from ._svmlight_writer import checked_labels, checked_query_ids, checked_rows, header, lines_of
 from ._tables import Table, detect_format, read_table
 
-__all__ = ["Table", "detect_format", "dump_svmlight_file", "load_svmlight_file",
-           "load_svmlight_files", "read_table"]
+__all__ = [
+    "Table",
+    "detect_format",
+    "dump_svmlight_file",
+    "load_svmlight_file",
+    "load_svmlight_files",
+    "read_table",
+]
 
 _LARGEST_INT32 = 2**31 - 1
 _CONSTRAINTS = {
@@ -37,9 +43,17 @@ _CONSTRAINTS = {
 }
 
 
-def load_svmlight_file(f: Any, *, n_features: int | None = None, dtype: Any = np.float64,
-                       multilabel: bool = False, zero_based: bool | str = "auto",
-                       query_id: bool = False, offset: int = 0, length: int = -1) -> tuple:
+def load_svmlight_file(
+    f: Any,
+    *,
+    n_features: int | None = None,
+    dtype: Any = np.float64,
+    multilabel: bool = False,
+    zero_based: bool | str = "auto",
+    query_id: bool = False,
+    offset: int = 0,
+    length: int = -1,
+) -> tuple:
     """Read an svmlight (LIBSVM) file into a CSR matrix.
 
     Each line holds a target, features as ``index:value`` and perhaps a comment after ``#``;
@@ -103,15 +117,31 @@ def load_svmlight_file(f: Any, *, n_features: int | None = None, dtype: Any = np
     >>> X.toarray(), y, qid
     (array([[1.5]]), array([2.]), array([7]))
     """
-    return tuple(load_svmlight_files([f], n_features=n_features, dtype=dtype,
-                                     multilabel=multilabel, zero_based=zero_based,
-                                     query_id=query_id, offset=offset, length=length))
+    return tuple(
+        load_svmlight_files(
+            [f],
+            n_features=n_features,
+            dtype=dtype,
+            multilabel=multilabel,
+            zero_based=zero_based,
+            query_id=query_id,
+            offset=offset,
+            length=length,
+        )
+    )
 
 
-def load_svmlight_files(files: Iterable[Any], *, n_features: int | None = None,
-                        dtype: Any = np.float64, multilabel: bool = False,
-                        zero_based: bool | str = "auto", query_id: bool = False,
-                        offset: int = 0, length: int = -1) -> list:
+def load_svmlight_files(
+    files: Iterable[Any],
+    *,
+    n_features: int | None = None,
+    dtype: Any = np.float64,
+    multilabel: bool = False,
+    zero_based: bool | str = "auto",
+    query_id: bool = False,
+    offset: int = 0,
+    length: int = -1,
+) -> list:
     """Read several svmlight files, such as training and test data, with one number of columns.
 
     Parameters
@@ -139,8 +169,14 @@ def load_svmlight_files(files: Iterable[Any], *, n_features: int | None = None,
     >>> X.shape, X_test.shape
     ((1, 5), (1, 5))
     """
-    given = {"n_features": n_features, "multilabel": multilabel, "zero_based": zero_based,
-             "query_id": query_id, "offset": offset, "length": length}
+    given = {
+        "n_features": n_features,
+        "multilabel": multilabel,
+        "zero_based": zero_based,
+        "query_id": query_id,
+        "offset": offset,
+        "length": length,
+    }
     for name, value in given.items():
         _CONSTRAINTS[name].check(name, value)
     dtype = _checked_dtype(dtype)
@@ -148,23 +184,34 @@ def load_svmlight_files(files: Iterable[Any], *, n_features: int | None = None,
         raise TypeError("files must be a list of files; for one file call load_svmlight_file.")
     if offset or length > 0:
         if n_features is None:
-            raise ValueError("offset and length read a part of a file, which does not tell the "
-                             "number of columns: set n_features.")
+            raise ValueError(
+                "offset and length read a part of a file, which does not tell the "
+                "number of columns: set n_features."
+            )
         zero_based = bool(zero_based)  # "auto" counts from 0 here
     lowest = 0 if zero_based == "auto" or zero_based else 1
     parts = []
     for f in files:
         with opened_for_reading(f) as (stream, name):
-            reader = SvmlightReader(stream, name, multilabel=bool(multilabel),
-                                    query_id=bool(query_id), lowest_index=lowest,
-                                    offset=int(offset), length=int(length))
+            reader = SvmlightReader(
+                stream,
+                name,
+                multilabel=bool(multilabel),
+                query_id=bool(query_id),
+                lowest_index=lowest,
+                offset=int(offset),
+                length=int(length),
+            )
             parts.append(Contents(reader, dtype))
     if zero_based == "auto":
         lowest = int(all(len(part.columns) and part.min_index > 0 for part in parts))
     n_features = _width(n_features, lowest, parts)
     result = []
     for part in parts:
-        result += [part.matrix(lowest, n_features), part.label_sets() if multilabel else part.labels]
+        result += [
+            part.matrix(lowest, n_features),
+            part.label_sets() if multilabel else part.labels,
+        ]
         if query_id:
             result.append(part.query_ids)
     return result
@@ -185,14 +232,23 @@ def _width(n_features: int | None, lowest: int, parts: list[Contents]) -> int:
     if n_features is not None and n_features < needed:
         raise ValueError(f"n_features is {n_features}, but {widest.name} has {needed} features.")
     if needed > _LARGEST_INT32:
-        raise ValueError(f"{widest.name} has the index {widest.max_index}; with indices that "
-                         f"start at 0 the largest is {_LARGEST_INT32 - 1}.")
+        raise ValueError(
+            f"{widest.name} has the index {widest.max_index}; with indices that "
+            f"start at 0 the largest is {_LARGEST_INT32 - 1}."
+        )
     return needed if n_features is None else int(n_features)
 
 
-def dump_svmlight_file(X: Any, y: Any, f: Any, *, zero_based: bool = True,
-                       comment: str | bytes | None = None, query_id: Any = None,
-                       multilabel: bool = False) -> None:
+def dump_svmlight_file(
+    X: Any,
+    y: Any,
+    f: Any,
+    *,
+    zero_based: bool = True,
+    comment: str | bytes | None = None,
+    query_id: Any = None,
+    multilabel: bool = False,
+) -> None:
     """Write a matrix and its targets as an svmlight (LIBSVM) file.
 
     Numbers are written with as many digits as it takes to read back the same double.

@@ -13,8 +13,9 @@ from ._sgd import make_rule
 __all__ = ["PassiveAggressiveClassifier", "PassiveAggressiveRegressor"]
 
 _C = """C : float, default=1.0
-        Aggressiveness, > 0: the longest step of PA-I, and the inverse of what holds back PA-II.
-        ``numpy.inf`` gives the plain algorithm PA."""
+        Aggressiveness, > 0: the larger, the further one row may move the weights. It is the upper
+        bound on tau in PA-I and enters that of PA-II as 1/(2C); ``numpy.inf`` gives the plain
+        algorithm PA."""
 
 _REFERENCES = """References
     ----------
@@ -67,7 +68,7 @@ class PassiveAggressiveClassifier(
     {_C}
     {parameters(*_COMMON)}
     loss : {{"hinge", "squared_hinge"}}, default="hinge"
-        PA-I or PA-II.
+        The first stands for PA-I, the second for PA-II; the steps end the hinge loss in both.
     {_CLASSIFIER_PARAMETERS}
 
     Attributes
@@ -115,15 +116,15 @@ class PassiveAggressiveRegressor(OnlineRegressorMixin, LinearRegressorMixin, _Pa
 
     For each row with ``l = max(0, |y - p| - epsilon) > 0``, p = w.x + b: ``w += sign(y - p) tau x``
     with ``tau = min(C, l / |x|^2)`` (PA-I) or ``l / (|x|^2 + 1/(2C))`` (PA-II); with an intercept
-    ``|x|^2 + 1`` takes the place of ``|x|^2``. Rows of zeros are skipped. A sample weight multiplies
-    C.
+    ``|x|^2 + 1`` takes the place of ``|x|^2``. Rows of zeros are skipped. A sample weight
+    multiplies C.
 
     Parameters
     ----------
     {_C}
     {parameters(*_COMMON)}
     loss : {{"epsilon_insensitive", "squared_epsilon_insensitive"}}, default="epsilon_insensitive"
-        PA-I or PA-II.
+        The first stands for PA-I, the second for PA-II; the steps end the first loss in both.
     epsilon : float, default=0.1
         Errors up to this size cost nothing, >= 0.
     {parameters("random_state", "warm_start", "average", random_state=None)}

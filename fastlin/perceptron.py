@@ -17,9 +17,9 @@ __all__ = ["Perceptron"]
 class Perceptron(VotedMixin, OnlineClassifierMixin, LinearClassifierMixin, OnlineEstimator):
     __doc__ = f"""Perceptron.
 
-    For each row with ``y (w.x + b) <= margin`` (y = +-1): ``w += eta0 y x``, ``b += eta0 y``. With K
-    classes the rule is joint: where the class with the largest response is not y, the weights of y
-    move towards x and those of the predicted class away from it.
+    For each row with ``y (w.x + b) <= margin`` (y = +-1): ``w += eta0 y x``, ``b += eta0 y``. With
+    several classes the rule is joint: where the class with the largest response is not y, the
+    weights of y move towards x and those of the predicted class away from it.
 
     On separable data with ``|x| <= R`` and a separator of unit norm and margin g there are at most
     ``(R^2 + 1) / g^2`` mistakes (with an intercept), in any order [2]_.

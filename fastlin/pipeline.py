@@ -7,6 +7,7 @@ needs numpy and scipy only, and `fastlin.save` can store it.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from typing import Any
 
@@ -229,15 +230,14 @@ class Pipeline(Estimator):
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags: those of the last step, with the input of the first."""
-        import copy
-
         from sklearn.utils import get_tags
 
-        known = [step for _, step in self.steps if not passes(step)]
-        if not known:
+        steps = [step for _, step in self.steps if not passes(step)]
+        if not steps or not hasattr(steps[-1], "__sklearn_tags__"):
             return super().__sklearn_tags__()
-        tags = copy.deepcopy(get_tags(known[-1]))
-        tags.input_tags = copy.deepcopy(get_tags(known[0]).input_tags)
+        tags = copy.deepcopy(get_tags(steps[-1]))
+        if hasattr(steps[0], "__sklearn_tags__"):
+            tags.input_tags = copy.deepcopy(get_tags(steps[0]).input_tags)
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:

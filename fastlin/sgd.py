@@ -86,11 +86,19 @@ _STOPPING = ("early_stopping", "validation_fraction", "n_iter_no_change")
 
 _STEPS = """learning_rate : {"constant", "optimal", "invscaling", "adaptive", "pa1", "pa2"}, \
 default="%s"
-        Length of step t: ``eta0``; ``1 / (alpha (t0 + t - 1))`` with Bottou's ``t0``; ``eta0 /
-        t^power_t``; ``eta0``, divided by 5 when training would otherwise end; or the
-        passive-aggressive steps PA-I and PA-II with C = `eta0`. Without a penalty "optimal" uses
-        1e-4 for alpha. A step of an unbounded loss (squares, exponential) is shortened where it
-        would carry its own row past the loss's minimum.
+        How the length eta of step t = 1, 2, ... is found:
+
+        - "constant": ``eta0``;
+        - "optimal": ``1 / (alpha (t0 + t - 1))``, ``t0 = alpha^(-3/4)`` [1]_; without a penalty
+          1e-4 takes the place of alpha;
+        - "invscaling": ``eta0 / t^power_t``;
+        - "adaptive": ``eta0``, divided by 5 each time training would otherwise end, until it is
+          below 1e-6;
+        - "pa1", "pa2": as far as the passive-aggressive rules PA-I and PA-II with ``C = eta0`` go,
+          for the loss %s without a penalty.
+
+        A step is shortened where it would carry its own row past the minimum of a loss whose slope
+        is unbounded (squares, exponential).
     eta0 : float, default=0.01
         First step, > 0.
     power_t : float, default=%s
@@ -116,17 +124,18 @@ _REFERENCES = """References
 class SGDClassifier(OnlineClassifierMixin, LinearClassifierMixin, _SGD):
     __doc__ = f"""Linear classifier trained by stochastic gradient descent.
 
-    Minimises ``(1/S) sum_i s_i loss(w.x_i + b, y_i) + penalty(w)`` with sample weights s_i and their
-    sum S.
+    Minimises ``(1/S) sum_i s_i loss(w.x_i + b, y_i) + penalty(w)`` with sample weights s_i and
+    their sum S.
 
     Parameters
     ----------
     loss : str, default="hinge"
-        {quoted(MARGIN_LOSSES)}
-        for the margin of a row; also the losses of `SGDRegressor` with y = +-1. "log_loss", "sigmoid_mse", "modified_huber" and
-        "sparsemax" have probabilities.
+        A loss of the margin of a row:
+        {quoted(MARGIN_LOSSES)};
+        or one of `SGDRegressor`, with y = +-1. "log_loss", "sigmoid_mse", "modified_huber" and
+        "sparsemax" have probabilities. The README has a table of formulas.
     {parameters("penalty", *_COMMON, "n_jobs", "random_state", penalty="l2", random_state=None)}
-    {_STEPS % ("optimal", "0.5")}
+    {_STEPS % ("optimal", '"hinge"', "0.5")}
     {_CLASSIFIER_PARAMETERS}
 
     Attributes
@@ -200,16 +209,16 @@ class SGDClassifier(OnlineClassifierMixin, LinearClassifierMixin, _SGD):
 class SGDRegressor(OnlineRegressorMixin, LinearRegressorMixin, _SGD):
     __doc__ = f"""Linear regression by stochastic gradient descent.
 
-    Minimises ``(1/S) sum_i s_i loss(w.x_i + b, y_i) + penalty(w)`` with sample weights s_i and their
-    sum S.
+    Minimises ``(1/S) sum_i s_i loss(w.x_i + b, y_i) + penalty(w)`` with sample weights s_i and
+    their sum S.
 
     Parameters
     ----------
     loss : str, default="squared_error"
-        {quoted(TARGET_LOSSES)}. The squared error is halved; see the
-        table of losses in the README.
+        {quoted(TARGET_LOSSES)}.
+        The squared error is halved. The README has a table of formulas.
     {parameters("penalty", *_COMMON, "random_state", penalty="l2", random_state=None)}
-    {_STEPS % ("invscaling", "0.25")}
+    {_STEPS % ("invscaling", '"epsilon_insensitive"', "0.25")}
     {parameters(*_STOPPING, "warm_start", "average", "batch_size", "optimizer")}
 
     Attributes

@@ -194,7 +194,7 @@ static double fl_scale_exactly(uint64_t m, int e)
 }
 
 /* 1 and *value = m * 10^e, or 0 when that is beyond what this file does. */
-FL_INLINE int fl_decimal_value(uint64_t m, int e, double *value)
+FL_INLINE int fl_decimal_value(uint64_t m, int64_t e, double *value)
 {
 #if FLT_EVAL_METHOD == 0
     if (m <= (UINT64_C(1) << 53) && e >= -22 && e <= 22) {
@@ -209,7 +209,7 @@ FL_INLINE int fl_decimal_value(uint64_t m, int e, double *value)
     if (e < -FL_MAX_POW5 || e > FL_MAX_POW5) {
         return 0;
     }
-    *value = fl_scale_exactly(m, e);
+    *value = fl_scale_exactly(m, (int)e);
     return 1;
 }
 
@@ -229,9 +229,9 @@ static int fl_not_finite_word(const uint8_t *p)
     return 0;
 }
 
-/* Appends a run of digits to *m, eight at a time, and counts them in *count; *fits becomes 0 when
- * they are more than m can hold. For fractions, whose length is hard to predict. */
-FL_INLINE const uint8_t *fl_take_fraction(const uint8_t *p, uint64_t *m, int64_t *count, int *fits)
+/* Appends the digits of a fraction to *m, eight at a time, and lowers *e by their number; *fits
+ * becomes 0 when they are more than m can hold. */
+FL_INLINE const uint8_t *fl_take_long_fraction(const uint8_t *p, uint64_t *m, int64_t *e, int *fits)
 {
     const uint8_t *begin = p;
     uint64_t value = *m, word, flags;
@@ -247,8 +247,23 @@ FL_INLINE const uint8_t *fl_take_fraction(const uint8_t *p, uint64_t *m, int64_t
         value = value * FL_POW10[found] + fl_digits_value(word << (64 - 8 * found));
     }
     *m = value;
-    *count = p + found - begin;
+    *e = begin - p - found;
     return p + found;
+}
+
+/* The same for any fraction. One of less than eight digits is taken as eight, the rest zeros, which
+ * needs neither a shift nor a power by its length. `digits` tells how many m already has. */
+FL_INLINE const uint8_t *fl_take_fraction(const uint8_t *p, int64_t digits, uint64_t *m, int64_t *e,
+                                          int *fits)
+{
+    uint64_t word = fl_load8(p) ^ FL_ASCII_ZEROS;
+    uint64_t flags = fl_flag_others(word);
+    if (FL_UNLIKELY(!flags || digits > 11)) {
+        return fl_take_long_fraction(p, m, e, fits);
+    }
+    *m = *m * FL_POW10[8] + fl_digits_value(word & ((flags ^ (flags - 1)) >> 8));
+    *e = -8;
+    return p + fl_count_before(flags);
 }
 
 /* Sets *m to the value of a run of digits, one by one: indices and integer parts are short and alike in length, so the branches
@@ -294,23 +309,24 @@ FL_INLINE const uint8_t *fl_take_exponent(const uint8_t *p, int64_t *e)
 FL_INLINE const uint8_t *fl_decimal(const uint8_t *p, double *value, fl_decimal_kind *kind)
 {
     int negative = *p == '-';
+    p += negative | (*p == '+');
+    const uint8_t *begin = p;
     int fits;
     uint64_t m;
-    int64_t digits, fraction = 0, e = 0;
-    p += negative || *p == '+';
+    int64_t digits, e = 0;
+    double magnitude;
     p = fl_take_integer(p, &m, &digits, &fits);
     if (*p == '.') {
-        p = fl_take_fraction(p + 1, &m, &fraction, &fits);
+        p = fl_take_fraction(p + 1, digits, &m, &e, &fits);
     }
-    if (FL_UNLIKELY(digits + fraction == 0)) {
-        int length = fl_not_finite_word(p);
+    if (FL_UNLIKELY(p - begin <= (*begin == '.'))) { /* nothing, or nothing but the point */
+        int length = p == begin ? fl_not_finite_word(p) : 0;
         *kind = length ? FL_DECIMAL_NOT_FINITE : FL_DECIMAL_NONE;
         return p + length;
     }
     p = fl_take_exponent(p, &e);
-    e -= fraction;
-    if (FL_LIKELY(fits && e >= -400 && e <= 400 && fl_decimal_value(m, (int)e, value))) {
-        *value = negative ? -*value : *value;
+    if (FL_LIKELY(fits && fl_decimal_value(m, e, &magnitude))) {
+        *value = negative ? -magnitude : magnitude;
         *kind = FL_DECIMAL_DONE;
     } else {
         *kind = FL_DECIMAL_HARD;

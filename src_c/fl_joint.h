@@ -58,18 +58,22 @@ FL_INLINE double fl_adaptive_prox(const struct fl_adaptive *a, double w, double 
 #define FL_REAL float
 #define FL_TYPED(name) name##_f32
 #define FL_SQRT sqrtf
+#define FL_ABS fabsf
 #include "fl_joint.inc.h"
 #undef FL_REAL
 #undef FL_TYPED
 #undef FL_SQRT
+#undef FL_ABS
 
 #define FL_REAL double
 #define FL_TYPED(name) name##_f64
 #define FL_SQRT sqrt
+#define FL_ABS fabs
 #include "fl_joint.inc.h"
 #undef FL_REAL
 #undef FL_TYPED
 #undef FL_SQRT
+#undef FL_ABS
 
 /* The intercepts' adaptive steps: coordinates without a penalty, in double. */
 FL_INLINE void fl_adaptive_intercepts(const struct fl_adaptive *a, int64_t K,

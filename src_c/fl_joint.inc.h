@@ -133,11 +133,15 @@ static void FL_TYPED(fl_adaptive_flush)(const struct fl_adaptive *a, double sum_
         }
     }
     for (int l = 0; l < 16; l++) change[l] += w[l];
-    if (last) {
-        for (int l = 0; l < n; l++) {
-            change[l] = (FL_REAL)fl_adaptive_prox(a, change[l], h[l], a->t - last[place[l]]);
-            last[place[l]] = a->t;
+    if (last) { /* fl_adaptive_prox in vector registers */
+        const FL_REAL l1 = (FL_REAL)a->l1, l2 = (FL_REAL)a->l2;
+        for (int l = 0; l < 16; l++) h[l] *= (FL_REAL)(a->t - last[place[l]]);
+        for (int l = 0; l < 16; l++) {
+            FL_REAL size = FL_ABS(change[l]) - h[l] * l1;
+            size = (size > 0 ? size : 0) / (1 + h[l] * l2);
+            change[l] = change[l] < 0 ? -size : size;
         }
+        for (int l = 0; l < n; l++) last[place[l]] = a->t;
     }
     if (u && sum_scale != 0) {
         for (int l = 0; l < n; l++) u[place[l]] += sum_scale * ((double)change[l] - w[l]);

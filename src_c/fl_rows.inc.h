@@ -56,10 +56,20 @@ FL_INLINE struct fl_row FL_TYPED(fl_row_at)(const struct fl_rows *X, int64_t i) 
 }
 
 FL_INLINE void FL_TYPED(fl_prefetch_row)(const struct fl_rows *X, int64_t i) {
-    int64_t start = fl_row_start(X, i), size = fl_row_size(X, i);
-    if (X->indices) fl_prefetch_span(X->indices + start, size * (int64_t)sizeof(int32_t));
-    if (X->values) {
-        fl_prefetch_span((const FL_REAL *)X->values + start, size * (int64_t)sizeof(FL_REAL));
+    const struct fl_row row = FL_TYPED(fl_row_at)(X, i);
+    const char *indices = (const char *)row.indices, *values = (const char *)row.values;
+    const int64_t bytes = row.size * (int64_t)sizeof(int32_t);
+    const int64_t times = (int64_t)(sizeof(FL_REAL) / sizeof(int32_t));
+    if (X->layout == FL_DENSE) {
+        fl_prefetch_span(values, times * bytes);
+    } else if (X->layout == FL_CSR) {
+        /* one loop for both: its end is hard to predict */
+        for (int64_t k = 0; k < bytes; k += FL_LINE) {
+            FL_PREFETCH(indices + k);
+            fl_prefetch_span(values + times * k, times * FL_LINE);
+        }
+    } else {
+        fl_prefetch_span(indices, bytes);
     }
 }
 
@@ -105,12 +115,16 @@ FL_INLINE double FL_TYPED(fl_dot)(struct fl_row row, const FL_REAL *FL_RESTRICT 
     FL_REAL a = 0, b = 0, c = 0, d = 0;
 #define FL_SUM(term)                     \
     for (; k + 4 <= size; k += 4) {      \
+        FL_KEEP_SCALAR();                \
         a += term(k);                    \
         b += term(k + 1);                \
         c += term(k + 2);                \
         d += term(k + 3);                \
     }                                    \
-    for (; k < size; k++) a += term(k);
+    for (; k < size; k++) {              \
+        FL_KEEP_SCALAR();                \
+        a += term(k);                    \
+    }
 #define FL_CSR_TERM(k) x[k] * w[j[k]]
 #define FL_ONES_TERM(k) w[j[k]]
 #define FL_SIGNED_TERM(k) (j[k] < 0 ? -w[~j[k]] : w[j[k]])

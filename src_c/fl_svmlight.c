@@ -182,14 +182,19 @@ static fl_svm_status take_entries(fl_svm *s, const uint8_t *text, const uint8_t 
     double *values = s->values;
     int64_t n = s->n_entries, room = s->entry_room, lowest = s->lowest_index, previous = -1;
     int increasing = 1;
-    for (p = skip_blanks(p); !ends_token(*p); p = skip_blanks(p)) {
+    for (;; p += *p == ' ') {
         const uint8_t *token = p;
         int64_t index = 0;
         int digits = 0;
-        for (uint8_t digit; digits < 9 && (digit = (uint8_t)(*p - '0')) <= 9; p++, digits++) {
+        for (uint8_t digit; digits < 8 && (digit = (uint8_t)(p[digits] - '0')) <= 9; digits++) {
             index = index * 10 + digit;
         }
+        p += digits;
         if (FL_UNLIKELY(*p != ':' || digits == 0)) {
+            p = token = skip_blanks(token);
+            if (ends_token(*p)) {
+                break;
+            }
             fl_svm_status status = take_odd_index(s, text, token, &p, &index);
             if (status != FL_SVM_DONE) {
                 return status;
@@ -202,8 +207,9 @@ static fl_svm_status take_entries(fl_svm *s, const uint8_t *text, const uint8_t 
             return FL_SVM_FULL;
         }
         fl_decimal_kind kind;
+        double value = 0.0;
         const uint8_t *begin = p + 1;
-        p = fl_decimal(begin, &values[n], &kind);
+        p = fl_decimal(begin, &value, &kind);
         if (FL_UNLIKELY(kind != FL_DECIMAL_DONE || !ends_token(*p))) {
             fl_svm_status status = odd_value(s, text, token, n, begin, p, kind);
             if (status != FL_SVM_DONE) {
@@ -212,6 +218,7 @@ static fl_svm_status take_entries(fl_svm *s, const uint8_t *text, const uint8_t 
         }
         increasing &= index > previous;
         previous = index;
+        values[n] = value;
         columns[n++] = (int32_t)index;
     }
     s->n_entries = n;

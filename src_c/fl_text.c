@@ -1,21 +1,16 @@
 /* See fl_text.h.
  *
- * Three choices make this fast. (1) All n-grams that begin at one word are prefixes of the longest
- * of them, so the hash runs over that one once, and each n-gram costs only its tail. (2) The table
- * that counts a row keeps columns in order: the slot is column * slots / n_features, so reading it
- * from one end gives an almost sorted row, and no sort by digits is needed. (3) The table is as
- * large as the document asks for, so that for a short one it stays in the nearest cache.
- * The order in the table can be attacked with words whose columns lie close together; a probe is
- * therefore bounded, and what finds no place is kept in a list that is sorted at the end. */
+ * A row is counted by sorting. Hashes are spread evenly, so that one pass into as many buckets as
+ * there are n-grams, bucket = column * n / n_features, all but sorts them: no branch in it depends
+ * on the data, and what is left is put right by insertion. A hash table whose slots keep the order
+ * of columns took 10.5 ns for an n-gram, this 7.9. Text made to fall into few buckets, or one word
+ * over and over, goes by digits instead, so that no text takes more than linear time. */
 #include "fl_text.h"
 
 #include "fl_murmur.h"
 
-#define EMPTY (-1)
-/* N-grams that are hashed before they are counted. */
-#define BATCH 1024
-
-static const fl_text_entry NOTHING = {EMPTY, 0};
+/* Insertion may move each n-gram of a batch about half this far on average. */
+#define CROWDED 8
 
 /* ---- from hashes to columns ---- */
 
@@ -58,53 +53,73 @@ static void hashes_to_keys(fl_text_mapping m, uint32_t *hashes, int64_t n)
 
 /* ---- counting one row ---- */
 
-/* Count keys; entries has room for all of them. */
-static void count_keys(fl_text *t, const uint32_t *keys, int64_t n)
+/* Keys and as many further numbers lie in spare, which is otherwise only used by compact. */
+FL_INLINE uint32_t *keys_of(const fl_text *t) { return (uint32_t *)t->spare; }
+FL_INLINE uint32_t *second_of(const fl_text *t) { return (uint32_t *)t->spare + t->capacity; }
+
+/* The bucket of a key, for a scale of 2^32 * buckets / (2 * n_features). */
+FL_INLINE uint32_t bucket_of(uint32_t key, uint64_t scale) { return (uint32_t)(key * scale >> 32); }
+
+/* Distribute the n keys over n buckets in order; returns whether these are small. */
+static int distribute(fl_text *t, uint64_t scale)
 {
-    fl_text_entry *table = t->table, *out = t->entries + t->n_entries;
-    uint64_t scale = t->slot_scale;
-    for (int64_t i = 0; i < n; i++) {
-        int32_t column = (int32_t)(keys[i] >> 1), sign = 1 - 2 * (int32_t)(keys[i] & 1);
-        fl_text_entry *slot = table + (((uint64_t)column * scale) >> 32);
-        fl_text_entry *end = slot + FL_TEXT_PROBES;
-        /* One branch, not two: whether a column has been seen before cannot be predicted. */
-        while (!((slot->column == column) | (slot->column == EMPTY))) {
-            if (FL_UNLIKELY(++slot == end)) {
-                slot = out++;
-                *slot = NOTHING;
-            }
+    const uint32_t *keys = keys_of(t);
+    uint32_t *out = second_of(t), *buckets = t->buckets, below = 0;
+    int64_t n = t->n_keys;
+    uint64_t squares = 0;
+    memset(buckets, 0, (size_t)n * sizeof *buckets);
+    for (int64_t i = 0; i < n; i++)
+        buckets[bucket_of(keys[i], scale)]++;
+    for (int64_t b = 0; b < n; b++) {
+        uint32_t here = buckets[b];
+        buckets[b] = below;
+        below += here;
+        squares += (uint64_t)here * here;
+    }
+    if (squares > CROWDED * (uint64_t)n)
+        return 0;
+    for (int64_t i = 0; i < n; i++)
+        out[buckets[bucket_of(keys[i], scale)]++] = keys[i];
+    return 1;
+}
+
+/* Append keys to entries, those of one column that follow each other as one entry. */
+static void append(fl_text *t, const uint32_t *keys)
+{
+    fl_text_entry *entries = t->entries;
+    int64_t last = t->n_entries - 1;
+    int32_t column = -1;
+    for (int64_t i = 0; i < t->n_keys; i++) {
+        int32_t before = column, sign = 1 - 2 * (int32_t)(keys[i] & 1);
+        column = (int32_t)(keys[i] >> 1);
+        last += column != before;
+        entries[last].count = column != before ? sign : entries[last].count + sign;
+        entries[last].column = column;
+    }
+    t->n_entries = last + 1;
+}
+
+/* Move the keys to entries, which has room for them. */
+static void flush(fl_text *t)
+{
+    uint32_t *sorted = second_of(t);
+    if (t->n_keys == 0)
+        return;
+    if (!distribute(t, ((uint64_t)t->n_keys << 31) / t->mapping.n_features)) {
+        append(t, keys_of(t));
+        t->n_runs = 2;
+    } else {
+        for (int64_t i = 1; i < t->n_keys; i++) {
+            uint32_t key = sorted[i];
+            int64_t j = i;
+            for (; j > 0 && sorted[j - 1] > key; j--)
+                sorted[j] = sorted[j - 1];
+            sorted[j] = key;
         }
-        slot->column = column;
-        slot->count += sign;
+        append(t, sorted);
+        t->n_runs++;
     }
-    FL_ASSERT(out - t->entries <= t->entries_capacity);
-    t->spilled |= out != t->entries + t->n_entries;
-    t->n_entries = out - t->entries;
-}
-
-/* Move the table to the end of entries, which has room for it and one more; empties it. */
-static void drain(fl_text *t)
-{
-    fl_text_entry *out = t->entries + t->n_entries;
-    int32_t n = t->slots + FL_TEXT_PROBES;
-    for (int32_t i = 0; i < n; i++) {
-        *out = t->table[i];
-        out += t->table[i].column != EMPTY;
-        t->table[i] = NOTHING;
-    }
-    t->n_entries = out - t->entries;
-}
-
-/* For entries that stand within FL_TEXT_PROBES places of where they belong. */
-static void sort_nearly_sorted(fl_text_entry *a, int64_t n)
-{
-    for (int64_t i = 1; i < n; i++) {
-        fl_text_entry x = a[i];
-        int64_t j = i;
-        for (; j > 0 && a[j - 1].column > x.column; j--)
-            a[j] = a[j - 1];
-        a[j] = x;
-    }
+    t->n_keys = 0;
 }
 
 /* Sort entries by digits of the column, least first; entries and spare change places. */
@@ -117,7 +132,7 @@ static void sort_by_digits(fl_text *t)
         fl_text_entry *from = t->entries, *to = t->spare;
         int64_t n = t->n_entries;
         int32_t below = 0;
-        memset(first, 0, sizeof first);
+        memset(first, 0, (mask + 1) * sizeof *first);
         for (int64_t i = 0; i < n; i++)
             first[((uint32_t)from[i].column >> shift) & mask]++;
         for (uint32_t digit = 0; digit <= mask; digit++) {
@@ -145,32 +160,31 @@ static void compact(fl_text *t)
             t->entries[kept++] = x;
     }
     t->n_entries = kept;
+    t->n_runs = 1;
 }
 
-/* Make room for `extra` more entries. If half of the buffer is in use even when compacted it
- * should grow, else the next compaction would come too soon. */
-static fl_text_status make_room(fl_text *t, int64_t extra)
+/* Make room for n more keys, and for as many entries. When they are full, entries are compacted;
+ * if half is in use even so they should grow, else the next time would come too soon. */
+static fl_text_status make_room(fl_text *t, int64_t n)
 {
-    if (t->n_entries + extra <= t->entries_capacity)
+    if (t->n_keys > 0 && t->n_keys + n <= FL_TEXT_BATCH)
+        return FL_TEXT_DONE;
+    flush(t);
+    n = n > FL_TEXT_BATCH ? n : FL_TEXT_BATCH;
+    if (t->n_entries + n <= t->capacity)
         return FL_TEXT_DONE;
     compact(t);
-    if (t->n_entries <= t->entries_capacity / 2 && t->n_entries + extra <= t->entries_capacity)
+    if (t->n_entries <= t->capacity / 2 && t->n_entries + n <= t->capacity)
         return FL_TEXT_DONE;
-    t->needed = 2 * (t->n_entries + extra);
+    t->needed = 2 * (t->n_entries + n);
     return FL_TEXT_NEEDS_ENTRIES;
 }
 
-fl_text_status fl_text_finish(fl_text *t)
+void fl_text_finish(fl_text *t)
 {
-    fl_text_status status = make_room(t, (int64_t)t->slots + FL_TEXT_PROBES + 1);
-    if (status != FL_TEXT_DONE)
-        return status;
-    drain(t);
-    if (t->spilled)
+    flush(t);
+    if (t->n_runs > 1)
         compact(t);
-    else
-        sort_nearly_sorted(t->entries, t->n_entries);
-    return FL_TEXT_DONE;
 }
 
 /* ---- from words to n-grams ---- */
@@ -218,24 +232,22 @@ static int64_t hash_words(fl_text *t, int32_t stop, uint32_t *FL_RESTRICT hashes
     return n_hashes;
 }
 
-/* Count the n-grams that begin before word `stop`. Hashing and counting take turns in batches:
- * one loop for both would stall more than both together. */
+/* Count the n-grams that begin before word `stop`. */
 static fl_text_status count_until(fl_text *t, int32_t stop, int64_t *budget)
 {
     while (t->next < stop) {
         int64_t n = ngrams_at(t, t->next), from = t->words.starts[t->next];
-        int64_t batch = n > BATCH ? n : BATCH;
-        fl_text_status status = make_room(t, batch);
+        fl_text_status status = make_room(t, n);
+        uint32_t *keys = keys_of(t) + t->n_keys;
         if (status != FL_TEXT_DONE)
             return status;
-        /* An entry of spare, which is only used for sorting, holds a hash and a tail. */
-        uint32_t *keys = (uint32_t *)t->spare;
-        n = hash_words(t, stop, keys, keys + batch, batch);
+        n = n > FL_TEXT_BATCH ? n : FL_TEXT_BATCH - t->n_keys;
+        n = hash_words(t, stop, keys, second_of(t), n);
+        hashes_to_keys(t->mapping, keys, n);
+        t->n_keys += n;
         t->n_grams += n;
         if (t->n_grams > INT32_MAX)
             return FL_TEXT_TOO_MANY;
-        hashes_to_keys(t->mapping, keys, n);
-        count_keys(t, keys, n);
         *budget -= 8 * n + t->words.starts[t->next] - from;
         if (*budget <= 0)
             return FL_TEXT_PAUSED;
@@ -253,8 +265,10 @@ fl_text_status fl_text_advance(fl_text *t, int64_t *budget)
         *budget -= t->words.position - before;
         if (status != FL_TEXT_DONE)
             return status;
-        if (is_end)
-            return fl_text_finish(t);
+        if (is_end) {
+            fl_text_finish(t);
+            return FL_TEXT_DONE;
+        }
         fl_words_forget(&t->words, t->next);
         t->next = 0;
         /* Half full of what must stay: moving it would cost more than it gains. */
@@ -268,13 +282,14 @@ fl_text_status fl_text_advance(fl_text *t, int64_t *budget)
 fl_text_status fl_text_add(fl_text *t, int32_t length)
 {
     fl_text_status status = make_room(t, 1);
+    uint32_t *key = keys_of(t) + t->n_keys;
     if (status != FL_TEXT_DONE)
         return status;
     if (++t->n_grams > INT32_MAX)
         return FL_TEXT_TOO_MANY;
-    uint32_t key = (uint32_t)fl_text_hash(t->words.text, length);
-    hashes_to_keys(t->mapping, &key, 1);
-    count_keys(t, &key, 1);
+    *key = fl_murmur(t->words.text, length);
+    hashes_to_keys(t->mapping, key, 1);
+    t->n_keys++;
     return FL_TEXT_DONE;
 }
 
@@ -289,21 +304,13 @@ void fl_text_init(fl_text *t)
     t->mapping.magic = ((uint64_t)1 << t->mapping.shift) / (uint64_t)t->n_features + 1;
     t->mapping.n_features = (uint32_t)t->n_features;
     t->mapping.sign_bit = t->alternate_sign != 0;
-    for (int32_t i = 0; i < t->table_capacity + FL_TEXT_PROBES; i++)
-        t->table[i] = NOTHING;
-    t->slots = 0;
 }
 
-void fl_text_begin(fl_text *t, const fl_words_bytes *bytes, const uint8_t *document, int64_t length)
+void fl_text_begin(fl_text *t, const fl_words_bytes *bytes, const uint8_t *document,
+                   int64_t length)
 {
-    /* About three slots for a distinct n-gram of ordinary text: few clash, few stand empty. */
-    int64_t slots = 64 + length / 4 * ((int64_t)t->max_n - t->min_n + 1);
-    slots = slots < t->table_capacity ? slots : t->table_capacity;
-    slots = slots < t->n_features ? slots : t->n_features;
-    t->slots = (int32_t)slots;
-    t->slot_scale = ((uint64_t)slots << 32) / (uint64_t)t->n_features;
-    t->next = t->spilled = 0;
-    t->n_entries = t->needed = t->n_grams = 0;
+    t->next = t->n_runs = 0;
+    t->n_keys = t->n_entries = t->needed = t->n_grams = 0;
     fl_words_begin(&t->words, bytes, document, length);
 }
 

@@ -15,21 +15,20 @@
 #include "fl_common.h"
 #include "fl_words.h"
 
-/* A column is looked for in this many slots of the table; what finds none goes to `entries`. */
-#define FL_TEXT_PROBES 24
+/* n-grams that are sorted at a time: few enough to stay in the second cache. */
+#define FL_TEXT_BATCH 8192
 
 typedef enum {
     FL_TEXT_DONE = 0,          /* the row is complete: entries[0 .. n_entries) */
     FL_TEXT_PAUSED = 1,        /* budget spent */
     FL_TEXT_NEEDS_TEXT = 2,    /* words.text_capacity must grow, and words.starts with it */
-    FL_TEXT_NEEDS_ENTRIES = 3, /* entries_capacity must grow to `needed`, and spare with it */
-    FL_TEXT_TOO_MANY = 4       /* more n-grams in one document than an int32 counts; fl_text_init
-                                  must be called before the next row */
+    FL_TEXT_NEEDS_ENTRIES = 3, /* capacity must grow to `needed` */
+    FL_TEXT_TOO_MANY = 4       /* more n-grams in one document than an int32 counts */
 } fl_text_status;
 
 typedef struct {
-    int32_t column; /* -1 in an empty slot of the table */
-    int32_t count;  /* sum of the signs of the n-grams that fell here */
+    int32_t column;
+    int32_t count; /* sum of the signs of the n-grams that fell here */
 } fl_text_entry;
 
 /* How a hash becomes a column: see column_of in fl_text.c. */
@@ -45,37 +44,34 @@ typedef struct {
     int32_t min_n, max_n;           /* 1 <= min_n <= max_n */
     int32_t alternate_sign;         /* 0: every n-gram counts +1 */
     fl_words words;                 /* word_bits and the buffers */
-    fl_text_entry *entries, *spare; /* entries_capacity each; they may change places */
-    int64_t entries_capacity;       /* at least 1024 */
-    fl_text_entry *table;           /* table_capacity + FL_TEXT_PROBES */
-    int32_t table_capacity;
+    fl_text_entry *entries, *spare; /* capacity each; they may change places */
+    uint32_t *buckets;              /* capacity + 1 */
+    int64_t capacity;               /* at least 2 * FL_TEXT_BATCH */
     /* Derived, and the state between calls. */
     fl_text_mapping mapping;
-    uint64_t slot_scale;
-    int32_t slots;                  /* part of the table in use for this row */
     int32_t next;                   /* first word whose n-grams are not yet hashed */
-    int32_t spilled;                /* has anything gone past the table? */
-    int64_t n_entries, needed, n_grams;
+    int32_t n_runs;                 /* sorted runs in entries; 2 if there is an unsorted one */
+    int64_t n_keys, n_entries, needed, n_grams;
 } fl_text;
 
-/* Set what is derived and empty the table. */
+/* Set what is derived. */
 void fl_text_init(fl_text *t);
 
-/* Start the row of a document. For features that the caller will add one by one, document is NULL
- * and length about six times their number. */
-void fl_text_begin(fl_text *t, const fl_words_bytes *bytes, const uint8_t *document, int64_t length);
+/* Start the row of a document; of length 0 if the caller is to add features one by one. */
+void fl_text_begin(fl_text *t, const fl_words_bytes *bytes, const uint8_t *document,
+                   int64_t length);
 
 /* Tokenise, hash and count until the row is complete, the budget (about one unit per byte and
  * eight per n-gram; the rest is written back) is spent, or a buffer is full. */
 fl_text_status fl_text_advance(fl_text *t, int64_t *budget);
 
 /* Count one feature that the caller has put in words.text[0 .. length) as it is. The row is begun
- * with fl_text_begin and finished with fl_text_finish. Returns DONE, NEEDS_ENTRIES or TOO_MANY. */
+ * with fl_text_begin and ended with fl_text_finish. Returns DONE, NEEDS_ENTRIES or TOO_MANY. */
 fl_text_status fl_text_add(fl_text *t, int32_t length);
 
-/* Move everything counted to `entries`, sorted by column and each column once. A column whose
- * signs cancel stays, with count 0. Returns DONE or NEEDS_ENTRIES. */
-fl_text_status fl_text_finish(fl_text *t);
+/* Bring what was counted to entries[0 .. n_entries), each column once and in order. A column whose
+ * signs cancel stays, with count 0. */
+void fl_text_finish(fl_text *t);
 
 /* The signed hash of bytes behind which three more may be read. */
 int32_t fl_text_hash(const uint8_t *bytes, int32_t length);

@@ -159,9 +159,10 @@ FL_INLINE uint32_t fl_words_code_point(const uint8_t *p, int64_t left, int32_t *
 {
     uint32_t lead = p[0];
     int32_t n = lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-    uint32_t code = n == 1 ? 0 : lead & (0x7fu >> n);
+    uint32_t code;
     if (n > left)
-        n = 1, code = 0;
+        n = 1;
+    code = n == 1 ? 0 : lead & (0x7fu >> n);
     for (int32_t k = 1; k < n; k++)
         code = code << 6 | (p[k] & 0x3fu);
     *size = n;
@@ -213,7 +214,8 @@ FL_INLINE int fl_words_fill(fl_words *words)
     int is_end;
     while (w.position < w.length && w.used < w.text_capacity - 4) {
         int fits = w.bytes->shortcut && w.used < w.text_capacity - FL_WORDS_CHUNK;
-        int64_t stop = w.length - w.position < FL_WORDS_CHUNK ? w.length : w.position + FL_WORDS_CHUNK;
+        int64_t stop = w.position + FL_WORDS_CHUNK;
+        stop = stop < w.length ? stop : w.length;
         if (fits && fl_words_take_chunk(&w))
             continue;
         /* Where one byte is not ASCII others often follow. */

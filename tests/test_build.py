@@ -123,6 +123,23 @@ def test_wheel_holds_modules_stubs_and_data(wheel):
     assert not any(name.endswith((".c", ".h", ".pyx", ".pxd")) for name in names)
 
 
+HEADERS = sorted(p.name for p in (ROOT / "src_c").glob("*.h") if not p.name.endswith(".inc.h"))
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+def test_c_code_is_strict_c11(tmp_path):
+    # each header alone: what it needs it includes
+    sources = [str(path) for path in (ROOT / "src_c").glob("*.c")]
+    for header in HEADERS:
+        source = tmp_path / f"{header}.c"
+        source.write_text(f'#include "{header}"\nint main(void) {{ return 0; }}\n')
+        sources.append(str(source))
+    _run(
+        "cc", "-std=c11", "-pedantic", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function",
+        "-fsyntax-only", "-I", str(ROOT / "src_c"), *sources, cwd=tmp_path,
+    )  # fmt: skip
+
+
 _TRIAL = """
 import sys
 import fastlin

@@ -28,8 +28,17 @@ def test_mushrooms():
     assert mushrooms.target_names == sorted(set(mushrooms.target))
     # As its authors publish them.
     odour = Counter(mushrooms.data[:, mushrooms.feature_names.index("odor")])
-    assert odour == {"none": 3528, "foul": 2160, "spicy": 576, "fishy": 576, "almond": 400,
-                     "anise": 400, "pungent": 256, "creosote": 192, "musty": 36}
+    assert odour == {
+        "none": 3528,
+        "foul": 2160,
+        "spicy": 576,
+        "fishy": 576,
+        "almond": 400,
+        "anise": 400,
+        "pungent": 256,
+        "creosote": 192,
+        "musty": 36,
+    }
     rule = ~np.isin(mushrooms.data[:, 4], ["almond", "anise", "none"])
     assert np.sum(rule != (mushrooms.target == "poisonous")) == 120
     assert "CC BY 4.0" in mushrooms.DESCR and "Schlimmer" in mushrooms.DESCR

@@ -35,8 +35,10 @@ def test_tsv_and_byte_order_mark():
 cells = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 
 
-@given(st.lists(st.lists(cells, min_size=2, max_size=2), min_size=1, max_size=6),
-       st.sampled_from(["csv", "tsv"]))
+@given(
+    st.lists(st.lists(cells, min_size=2, max_size=2), min_size=1, max_size=6),
+    st.sampled_from(["csv", "tsv"]),
+)
 @settings(max_examples=80, deadline=None)
 def test_what_the_csv_module_writes_reads_back(rows, format):
     file = io.StringIO(newline="")
@@ -54,15 +56,18 @@ def test_many_rows():
     assert table.lines == list(range(2, 10_002))
 
 
-@pytest.mark.parametrize(("text", "is_header"), [
-    (b"a,b\nx,y\n", True),
-    (b"a,b\n", True),
-    (b"x,y\nx,z\n", False),
-    (b"a,a\nx,y\n", False),
-    (b"a,\nx,y\n", False),
-    (b"1,b\nx,y\n", False),
-    (b"nan,b\nx,y\n", False),
-])
+@pytest.mark.parametrize(
+    ("text", "is_header"),
+    [
+        (b"a,b\nx,y\n", True),
+        (b"a,b\n", True),
+        (b"x,y\nx,z\n", False),
+        (b"a,a\nx,y\n", False),
+        (b"a,\nx,y\n", False),
+        (b"1,b\nx,y\n", False),
+        (b"nan,b\nx,y\n", False),
+    ],
+)
 def test_header_auto(text, is_header):
     first = text.split(b"\n")[0].decode().split(",")
     table = read_table(text, "csv", header="auto")
@@ -81,14 +86,20 @@ def test_cells_of_any_length():
 def test_json_lines():
     text = b'{"a": 1, "b": "x"}\n\n{"b": null, "c": [1, {"d": 2}]}\r\n{"a": "\\u00e9"}'
     table = read_table(text, "jsonl")
-    assert table.columns == {"a": [1, None, "é"], "b": ["x", None, None],
-                             "c": [None, [1, {"d": 2}], None]}
+    assert table.columns == {
+        "a": [1, None, "é"],
+        "b": ["x", None, None],
+        "c": [None, [1, {"d": 2}], None],
+    }
     assert list(table.columns) == ["a", "b", "c"]
     assert table.lines == [1, 3, 4]
 
 
-values = st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-                      lambda inner: st.lists(inner, max_size=3), max_leaves=5)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3),
+    max_leaves=5,
+)
 
 
 @given(st.lists(st.dictionaries(st.sampled_from("abcd"), values), min_size=1, max_size=5))
@@ -101,28 +112,39 @@ def test_json_round_trip(rows):
     assert set(columns) == set().union(*rows)
 
 
-@pytest.mark.parametrize(("text", "format", "message"), [
-    (b"a,b\n1,2\n1,2,3\n", "csv", "line 3: 3 fields where the first row has 2"),
-    (b'a,b\n"x\ny",2\n1\n', "csv", "line 4: 1 fields where the first row has 2"),
-    (b'a,b\n1,"x"y\n', "csv", "line 2: ',' expected after '\"'"),
-    (b'a,b\n1,2\n1,"x\n', "csv", "line 3: unexpected end of data"),
-    (b"a,b\n1,\xff\n", "csv", r"line 2: not UTF-8 \(byte 0xff at position 3\)"),
-    (b"a,b,a\n1,2,3\n", "csv", "line 1: two columns have the name 'a'; if the first row is no header"),
-    (b"", "csv", "bytes is empty"),
-    (b"\n\n", "tsv", "bytes is empty"),
-    (b"", "jsonl", "bytes is empty"),
-    (b'{"a": 1}\n{"a": }\n', "jsonl", "line 2: bad JSON at character 7: Expecting value"),
-    (b"[1, 2]\n", "jsonl", r"line 1: one JSON object a line is expected, got \[1, 2\]"),
-    (b"[" * 200_000, "jsonl", "line 1: JSON is nested too deeply"),
-    (b'{"a": "\xe9"}', "jsonl", r"line 1: not UTF-8 \(byte 0xe9 at position 8\)"),
-])
+@pytest.mark.parametrize(
+    ("text", "format", "message"),
+    [
+        (b"a,b\n1,2\n1,2,3\n", "csv", "line 3: 3 fields where the first row has 2"),
+        (b'a,b\n"x\ny",2\n1\n', "csv", "line 4: 1 fields where the first row has 2"),
+        (b'a,b\n1,"x"y\n', "csv", "line 2: ',' expected after '\"'"),
+        (b'a,b\n1,2\n1,"x\n', "csv", "line 3: unexpected end of data"),
+        (b"a,b\n1,\xff\n", "csv", r"line 2: not UTF-8 \(byte 0xff at position 3\)"),
+        (
+            b"a,b,a\n1,2,3\n",
+            "csv",
+            "line 1: two columns have the name 'a'; if the first row is no header",
+        ),
+        (b"", "csv", "bytes is empty"),
+        (b"\n\n", "tsv", "bytes is empty"),
+        (b"", "jsonl", "bytes is empty"),
+        (b'{"a": 1}\n{"a": }\n', "jsonl", "line 2: bad JSON at character 7: Expecting value"),
+        (b"[1, 2]\n", "jsonl", r"line 1: one JSON object a line is expected, got \[1, 2\]"),
+        (b"[" * 200_000, "jsonl", "line 1: JSON is nested too deeply"),
+        (b'{"a": "\xe9"}', "jsonl", r"line 1: not UTF-8 \(byte 0xe9 at position 8\)"),
+    ],
+)
 def test_messages(text, format, message):
-    with pytest.raises(ValueError, match=("" if message.startswith("bytes") else "bytes, ") + message):
+    with pytest.raises(
+        ValueError, match=("" if message.startswith("bytes") else "bytes, ") + message
+    ):
         read_table(text, format)
 
 
 def test_bad_arguments():
-    with pytest.raises(ValueError, match="format must be one of None, 'csv', 'tsv' or 'jsonl', got"):
+    with pytest.raises(
+        ValueError, match="format must be one of None, 'csv', 'tsv' or 'jsonl', got"
+    ):
         read_table(b"", "xml")
     with pytest.raises(ValueError, match="header must be True or False, or 'auto', got 1"):
         read_table(b"", "csv", header=1)
@@ -134,20 +156,38 @@ def test_bad_arguments():
         read_table(b"1 2:3 4:5\n")
 
 
-@pytest.mark.parametrize(("name", "format"), [
-    ("a.svm", "svmlight"), ("a.SVMLIGHT", "svmlight"), ("a.libsvm.xz", "svmlight"), ("a.csv", "csv"),
-    ("a.b.tsv.gz", "tsv"), ("a.jsonl.bz2", "jsonl"), ("a.json", "jsonl"),
-])
+@pytest.mark.parametrize(
+    ("name", "format"),
+    [
+        ("a.svm", "svmlight"),
+        ("a.SVMLIGHT", "svmlight"),
+        ("a.libsvm.xz", "svmlight"),
+        ("a.csv", "csv"),
+        ("a.b.tsv.gz", "tsv"),
+        ("a.jsonl.bz2", "jsonl"),
+        ("a.json", "jsonl"),
+    ],
+)
 def test_format_by_extension(name, format):
     assert detect_format(name) == format
 
 
-@pytest.mark.parametrize(("text", "format"), [
-    (b"1 3:4\n", "svmlight"), (b"# head\n\n-1.5 qid:3 1:2 7:1e-3 # c\n", "svmlight"),
-    (b"+1 3:4 17:0.5 23", "svmlight"), (b'{"a": 1}\n', "jsonl"), (b" [1]\n", "jsonl"),
-    (b"a\tb\n", "tsv"), (b"a,b\n", "csv"), (b"text\n", "csv"), (b"", "csv"), (b"\xef\xbb\xbf{}", "jsonl"),
-    (b"meet me at 10:30\n", "csv"),
-])
+@pytest.mark.parametrize(
+    ("text", "format"),
+    [
+        (b"1 3:4\n", "svmlight"),
+        (b"# head\n\n-1.5 qid:3 1:2 7:1e-3 # c\n", "svmlight"),
+        (b"+1 3:4 17:0.5 23", "svmlight"),
+        (b'{"a": 1}\n', "jsonl"),
+        (b" [1]\n", "jsonl"),
+        (b"a\tb\n", "tsv"),
+        (b"a,b\n", "csv"),
+        (b"text\n", "csv"),
+        (b"", "csv"),
+        (b"\xef\xbb\xbf{}", "jsonl"),
+        (b"meet me at 10:30\n", "csv"),
+    ],
+)
 def test_format_by_content(text, format, tmp_path, monkeypatch):
     (tmp_path / "a.txt").write_bytes(text)
     (tmp_path / "a.txt.xz").write_bytes(lzma.compress(text))

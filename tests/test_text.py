@@ -10,13 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from fastlin._core.text import TextHasher
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from text_reference import assert_same, murmur3, peer, random_documents, reference
 
 import fastlin.text
 from fastlin._analyzers import byte_classes
+from fastlin._core.text import TextHasher
 from fastlin.text import HashingVectorizer
 
 # Its hash is -2**31, whose absolute value does not fit in 32 bits with sign.
@@ -60,7 +60,7 @@ def test_a_large_count_rounds_as_in_scikit_learn():
         assert_same(X, peer(documents, norm=norm, dtype=np.float32))
 
 
-@given(st.lists(st.text(alphabet="aBz_09 -.@[`{/:\x00\x7f\n", max_size=300), min_size=1, max_size=4),
+@given(st.lists(st.text("aBz_09 -.@[`{/:\x00\x7f\n", max_size=300), min_size=1, max_size=4),
        st.sampled_from(SETTINGS))
 @settings(max_examples=100, deadline=None)
 def test_equals_the_definition_on_any_ascii(documents, params):
@@ -148,14 +148,14 @@ def test_cancelled_signs_are_not_stored_and_without_signs_nothing_vanishes():
 # ---- size ----
 
 
-def test_more_distinct_ngrams_than_the_table_holds():
+def test_many_distinct_ngrams():
     documents = ["short one", " ".join(f"w{i % 30_011}" for i in range(110_000)), "", "and more"]
     for params in ({"ngram_range": (1, 2)}, {"n_features": 2**31 - 1, "norm": "l1"}):
         assert_same(HashingVectorizer(**params).transform(documents), peer(documents, **params))
 
 
 def test_words_whose_columns_lie_close_together():
-    # Worst case for a table that keeps columns in order: all of them in 1/64 of it.
+    # Worst case for buckets: all columns in 1/64 of them.
     hasher = hasher_of(2**20)
     words = [w for w in (f"k{i:x}" for i in range(100_000))
              if hasher.column(hasher.hash(w.encode())) < 2**14]
@@ -173,6 +173,20 @@ def test_words_and_ngrams_longer_than_the_buffers():
     params = {"ngram_range": (400, 420), "norm": None}
     assert_same(HashingVectorizer(**params).transform(documents), peer(documents, **params))
     params = {"ngram_range": (690, 2**31 - 1), "norm": None}
+    assert_same(HashingVectorizer(**params).transform(documents), peer(documents, **params))
+
+
+def test_more_ngrams_at_one_word_than_a_batch_holds():
+    n = 8300
+    params = {"n_features": 3, "norm": None, "alternate_sign": False}
+    vectorizer = HashingVectorizer(ngram_range=(1, n), **params)
+    assert vectorizer.transform(["ab " * n]).sum() == n * (n + 1) / 2
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 5, 2**20])
+def test_few_words_over_and_over(n_features):
+    documents = ["spam " * 40, "spam ham " * 5000, "spam " * 20_000 + "eggs"]
+    params = {"n_features": n_features, "ngram_range": (1, 2)}
     assert_same(HashingVectorizer(**params).transform(documents), peer(documents, **params))
 
 
@@ -199,7 +213,8 @@ def test_explain_columns():
     everything = Counter(g for d in documents for g in vectorizer.build_analyzer()(d))
     assert {item.ngram: item.frequency for items in found.values() for item in items} == everything
     for column, items in found.items():
-        assert [(-i.frequency, i.ngram) for i in items] == sorted((-i.frequency, i.ngram) for i in items)
+        order = [(-item.frequency, item.ngram) for item in items]
+        assert order == sorted(order)
         for item in items:
             hashed = murmur3(item.ngram.encode())
             assert (abs(hashed) % 2, 1 if hashed >= 0 else -1) == (column, item.sign)
@@ -260,7 +275,7 @@ def test_stateless_and_like_scikit_learn():
     assert_same(vectorizer.fit_transform(["ab cd"]), vectorizer.transform(["ab cd"]))
     text = pytest.importorskip("sklearn.feature_extraction.text")
     theirs = text.HashingVectorizer()
-    assert HashingVectorizer().get_params() == theirs.get_params()
+    assert HashingVectorizer().get_params() == {**theirs.get_params(), "output": "csr"}
     from sklearn.base import clone
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
@@ -288,3 +303,19 @@ def test_docstring_examples():
     results = doctest.testmod(fastlin.text)
     assert results.attempted > 5
     assert results.failed == 0
+
+
+@pytest.mark.parametrize(
+    ("parameters", "layout"),
+    [
+        ({}, "csr"),
+        ({"norm": None, "binary": True, "alternate_sign": False}, "ones"),
+        ({"norm": None, "n_features": 2**20}, "signed"),
+    ],
+)
+def test_rows_hold_the_same_matrix(parameters, layout):
+    texts = ["one two three", "two four", "", "five six seven eight"]
+    rows = HashingVectorizer(output="rows", **parameters).transform(texts)
+    matrix = HashingVectorizer(**parameters).transform(texts)
+    assert (rows.layout, rows.shape) == (layout, matrix.shape)
+    assert (rows.to_csr() != matrix).nnz == 0

@@ -7,12 +7,12 @@ import sys
 
 import numpy as np
 import pytest
-from fastlin._core.text import TextHasher
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from text_reference import assert_same, peer, reference
 
 from fastlin._analyzers import byte_classes, word_bits
+from fastlin._core.text import TextHasher
 from fastlin.text import HashingVectorizer
 
 HOSTILE = [
@@ -35,7 +35,8 @@ HOSTILE = [
 @pytest.mark.parametrize("text", HOSTILE, ids=ascii)
 @pytest.mark.parametrize("params", [
     {}, {"ngram_range": (1, 2)}, {"lowercase": False}, {"strip_accents": "ascii"},
-    {"strip_accents": "unicode", "ngram_range": (1, 2)}, {"strip_accents": "ascii", "analyzer": "char"},
+    {"strip_accents": "unicode", "ngram_range": (1, 2)},
+    {"strip_accents": "ascii", "analyzer": "char"},
     {"analyzer": "char_wb", "ngram_range": (2, 3)}, {"token_pattern": r"\w+"},
 ], ids=str)
 def test_hostile_texts_equal_scikit_learn(text, params):
@@ -70,7 +71,8 @@ def test_every_code_point():
                  for codes in planes]
     params = {"lowercase": False, "alternate_sign": False, "norm": None}
     X = HashingVectorizer(**params).transform(documents)
-    assert X.sum(axis=1).ravel().tolist()[0] == [len(re.findall(r"\b\w\w+\b", d)) for d in documents]
+    n_words = [len(re.findall(r"\b\w\w+\b", document)) for document in documents]
+    assert X.sum(axis=1).ravel().tolist()[0] == n_words
     assert_same(X, peer(documents, **params))
 
 
@@ -98,8 +100,8 @@ def test_a_lone_surrogate_in_a_feature_is_refused(params):
 
 
 @pytest.mark.parametrize("raw", [
-    b"ab\xff\xfecd ef", b"ab\xc3", b"\x80\x80ab", b"ab\xe2\x82", b"ab\xf0\x9f\x98", b"\xf7\xbf\xbf\xbfab",
-    b"\xff" * 100 + b" ab",
+    b"ab\xff\xfecd ef", b"ab\xc3", b"\x80\x80ab", b"ab\xe2\x82", b"ab\xf0\x9f\x98",
+    b"\xf7\xbf\xbf\xbfab", b"\xff" * 100 + b" ab",
 ])
 def test_bytes_that_are_not_utf8_are_never_read_past(raw):
     # Python never sends such bytes to the kernel; it must hold its bounds all the same.

@@ -396,3 +396,51 @@ def test_segments_of_unequal_layouts_join():
         matrix.toarray(),
         [[0, 3, 4], [1, 0, -1], [0, 1, 0], [1, 0, 1], [0, 1, 0]])
     np.testing.assert_array_equal(joined["logs"][0]["which"], [0, 1, 3])
+
+
+def test_two_classes_grow_to_three_jointly():
+    X, y = integers(n_classes=3)
+    first = y != 1
+    model = Perceptron(average="voted").partial_fit(X[first], y[first], [0, 2])
+    model.partial_fit(X, y, grow=True)
+    W2, b2 = vectors_after_each_row(X[first], y[first] - 1, 1, 1)
+    turn = np.array([-0.5, 0.0, 0.5])  # the difference of two classes, shared between them
+    W2, b2 = W2 * turn[:, None], b2 * turn
+    W3, b3 = vectors_after_each_row(X, y, 3, 1, start=(W2[-1], b2[-1]))
+    expected = votes(X, np.concatenate([W2, W3]), np.concatenate([b2, b3]))
+    np.testing.assert_allclose(model.decision_function(X), expected, rtol=0, atol=1e-12)
+
+
+def test_three_classes_grow_to_four_jointly():
+    X, y = integers(n_classes=4)
+    first = y != 2
+    known = np.array([0, 1, 3])
+    model = Perceptron(**PLAIN).fit(
+        X[first], y[first], coef_init=np.eye(3, 6), intercept_init=[0.0, 1.0, 0.0])
+    model.partial_fit(X, y, grow=True)
+    start = np.eye(3, 6), np.array([0.0, 1.0, 0.0])
+    W3, b3 = vectors_after_each_row(X[first], np.searchsorted(known, y[first]), 3, 4, start=start)
+    wide_W, wide_b = np.zeros((len(W3), 4, 6)), np.zeros((len(b3), 4))
+    wide_W[:, known], wide_b[:, known] = W3, b3
+    W4, b4 = vectors_after_each_row(X, y, 4, 1, start=(wide_W[-1], wide_b[-1]))
+    expected = votes(X, np.concatenate([wide_W, W4]), np.concatenate([wide_b, b4]))
+    np.testing.assert_allclose(model.decision_function(X), expected, rtol=0, atol=1e-12)
+
+
+def test_two_classes_grow_to_three_against_the_rest():
+    X, y = integers(n_classes=3)
+    first = y != 1
+    model = Perceptron(average="voted", multi_class="ovr").partial_fit(X[first], y[first], [0, 2])
+    model.partial_fit(X, y, grow=True)
+    expected = []
+    for k in range(3):
+        W, b = np.empty((0, 1, 6)), np.empty((0, 1))
+        start = None
+        if k != 1:
+            W, b = vectors_after_each_row(X[first], y[first] - 1, 1, 1)
+            W, b = (k - 1) * W, (k - 1) * b
+            start = W[-1], b[-1]
+        more = vectors_after_each_row(X, np.where(y == k, 1, -1), 1, 1, start=start)
+        expected.append(votes(X, np.concatenate([W, more[0]]), np.concatenate([b, more[1]])))
+    np.testing.assert_allclose(
+        model.decision_function(X), np.column_stack(expected), rtol=0, atol=1e-12)

@@ -14,11 +14,10 @@ from fastlin import (
     SGDClassifier,
     SGDRegressor,
     as_rows,
-    cross_val_score,
     make_pipeline,
 )
 from fastlin.datasets import load_sms_spam
-from fastlin.model_selection import StratifiedKFold
+from fastlin.model_selection import StratifiedKFold, cross_val_score
 
 
 def rows_of_random_numbers(n: int) -> Rows:
@@ -52,12 +51,12 @@ def spam_model() -> Pipeline:
     return model
 
 
-def mistakes() -> None:
+def mistakes() -> int:
     SGDClassifier(los="hinge")  # type: ignore[call-arg]
     as_rows()  # type: ignore[call-arg]
     rows_of_random_numbers(2).values = None  # type: ignore[misc]
-    fastlin.SGDClassifer  # type: ignore[attr-defined]
-    names: int = rows_of_random_numbers(2).layout  # type: ignore[assignment]
+    fastlin.SGDClassifer()  # type: ignore[attr-defined]
+    return rows_of_random_numbers(2).layout  # type: ignore[return-value]
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ def run(
     y: NDArray[np.float64],
     sample_weight: NDArray[np.float64],
     order: NDArray[np.int64],
+    fetch: NDArray[np.int64],
     rule: dict[str, Any],
     optimizer: int,
     decay: float,
@@ -31,6 +32,7 @@ def run_passive_aggressive(
     y: NDArray[np.float64],
     sample_weight: NDArray[np.float64],
     order: NDArray[np.int64],
+    fetch: NDArray[np.int64],
     rule: dict[str, Any],
     state: dict[str, Any],
     b: NDArray[np.float64],
@@ -65,4 +67,4 @@ def scores(
     out: NDArray[np.float64],
     start: int,
     stop: int,
-) -> None: ...
+) -> bool: ...

@@ -1,13 +1,13 @@
 """The contract with src_c/fl_text.h; what the fields and functions mean stands there."""
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 ctypedef fused real:
     float
     double
 
 cdef extern from "fl_text.h" nogil:
-    const int32_t FL_TEXT_PROBES
+    const int32_t FL_TEXT_BATCH
     const int32_t FL_WORDS_PADDING
 
     ctypedef struct fl_words_bytes:
@@ -39,9 +39,8 @@ cdef extern from "fl_text.h" nogil:
         fl_words words
         fl_text_entry *entries
         fl_text_entry *spare
-        int64_t entries_capacity
-        fl_text_entry *table
-        int32_t table_capacity
+        uint32_t *buckets
+        int64_t capacity
         int64_t n_entries
         int64_t needed
 
@@ -51,7 +50,7 @@ cdef extern from "fl_text.h" nogil:
         fl_text *t, const fl_words_bytes *bytes, const uint8_t *document, int64_t length)
     fl_text_status fl_text_advance(fl_text *t, int64_t *budget)
     fl_text_status fl_text_add(fl_text *t, int32_t length)
-    fl_text_status fl_text_finish(fl_text *t)
+    void fl_text_finish(fl_text *t)
     int32_t fl_text_hash(const uint8_t *bytes, int32_t length)
     int32_t fl_text_column(const fl_text *t, int32_t hash)
     int32_t fl_text_shortcut(const uint8_t *kept)

@@ -20,8 +20,6 @@ cdef int64_t BUDGET = 8 * 1000 * 1000
 # Text and starts together lie in the nearest cache.
 cdef int32_t FIRST_TEXT = 8192
 cdef int32_t LAST_TEXT = 1 << 30
-# 128 KB, so that a table in full use stays in the second cache.
-cdef int32_t TABLE = 1 << 14
 cdef int64_t CODE_POINTS = 0x110000
 
 
@@ -110,10 +108,7 @@ cdef class TextHasher:
         self.t.min_n, self.t.max_n = min_n, max_n
         self.t.alternate_sign = alternate_sign
         self._grow_text(FIRST_TEXT)
-        self._grow_entries(TABLE + FL_TEXT_PROBES + 1)
-        self.t.table_capacity = TABLE
-        self.t.table = <fl_text_entry *>resized(
-            NULL, (TABLE + FL_TEXT_PROBES) * sizeof(fl_text_entry))
+        self._grow_entries(2 * FL_TEXT_BATCH)
         fl_text_init(&self.t)
 
     def __dealloc__(self):
@@ -121,7 +116,7 @@ cdef class TextHasher:
         PyMem_Free(self.t.words.starts)
         PyMem_Free(self.t.entries)
         PyMem_Free(self.t.spare)
-        PyMem_Free(self.t.table)
+        PyMem_Free(self.t.buckets)
         PyMem_Free(self.spans)
 
     cdef int _grow_text(self, int64_t capacity) except -1:
@@ -134,11 +129,12 @@ cdef class TextHasher:
         return 0
 
     cdef int _grow_entries(self, int64_t capacity) except -1:
-        """Enlarge entries and spare."""
+        """Enlarge entries, spare and buckets."""
         cdef size_t size = capacity * sizeof(fl_text_entry)
         self.t.entries = <fl_text_entry *>resized(self.t.entries, size)
         self.t.spare = <fl_text_entry *>resized(self.t.spare, size)
-        self.t.entries_capacity = capacity
+        self.t.buckets = <uint32_t *>resized(self.t.buckets, (capacity + 1) * sizeof(uint32_t))
+        self.t.capacity = capacity
         return 0
 
     @property
@@ -165,6 +161,7 @@ cdef class TextHasher:
             self.spans_capacity = n
         self.documents = documents
         self.n_spans = self.current = 0
+        self.begun = False
         for k in range(n):
             document = documents[k]
             if isinstance(document, bytes):
@@ -174,20 +171,19 @@ cdef class TextHasher:
                 self.spans[k].document = <const uint8_t *>PyBytes_AS_STRING(document)
                 self.spans[k].length = PyBytes_GET_SIZE(document)
             else:
-                if not document.isascii():
-                    raise ValueError
                 self.spans[k].bytes = &self.raw
                 self.spans[k].document = <const uint8_t *>PyUnicode_AsUTF8AndSize(document, &size)
                 self.spans[k].length = size
+                if size != len(<str?>document):
+                    raise ValueError
         self.n_spans = n
 
     def load_features(self, list features):
-        """Hash the features (bytes) of one row as they are, and return DONE, TOO_MANY or TOO_LONG."""
+        """Hash the features (bytes) of one row as they are; DONE, TOO_MANY or TOO_LONG."""
         cdef bytes feature
         cdef fl_text_status status
-        cdef int64_t n = len(features)
         self.n_spans = self.current = 0
-        fl_text_begin(&self.t, &self.done, NULL, 6 * n)
+        fl_text_begin(&self.t, &self.done, NULL, 0)
         for feature in features:
             if self._copy(feature) != 0:
                 return TOO_LONG
@@ -198,8 +194,7 @@ cdef class TextHasher:
                     self._grow_entries(self.t.needed)
             if status == FL_TEXT_TOO_MANY:
                 return TOO_MANY
-        while fl_text_finish(&self.t) == FL_TEXT_NEEDS_ENTRIES:
-            self._grow_entries(self.t.needed)
+        fl_text_finish(&self.t)
         self.pending = True
         return DONE
 
@@ -232,7 +227,7 @@ cdef class TextHasher:
         int
             DONE: the block is finished. PAUSED: call again. FULL: call again with output arrays
             that hold `pending_entries` more, or one more row. TOO_MANY, TOO_LONG: document
-            `n_rows` cannot be hashed; the hasher is of no further use.
+            `n_rows` cannot be hashed.
         """
         cdef fl_text_status status
         while True:

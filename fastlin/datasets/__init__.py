@@ -1,25 +1,17 @@
 """Two small real data sets, so that examples need neither a download nor scikit-learn.
 
-================  =======================================================  ==========================
-file              source                                                   licence
-================  =======================================================  ==========================
-sms_spam.jsonl    SMS Spam Collection v.1, UCI Machine Learning            CC BY 4.0 (UCI); free to use
-                  Repository, doi:10.24432/C5CC84; unchanged but for its   with a reference to the paper
-                  form, JSON lines instead of tabs                         below (authors' readme)
-mushrooms.csv     Mushroom, UCI Machine Learning Repository,               CC BY 4.0
-                  doi:10.24432/C5959T; the letters of the original are
-                  spelt out by its own table of attributes
-================  =======================================================  ==========================
-
-References
-----------
-T. A. Almeida, J. M. Gomez Hidalgo, A. Yamakami, "Contributions to the Study of SMS Spam Filtering:
-New Collection and Results", Proceedings of the 2011 ACM Symposium on Document Engineering
-(DocEng'11), 2011.
-
-J. C. Schlimmer, "Concept Acquisition Through Representational Adjustment", PhD thesis, University of
-California, Irvine, 1987. The mushrooms are described in G. H. Lincoff (editor), "The Audubon Society
-Field Guide to North American Mushrooms", Knopf, 1981.
+sms_spam.jsonl
+    SMS Spam Collection v.1, UCI Machine Learning Repository, doi:10.24432/C5CC84; unchanged but for
+    its form, JSON lines instead of tabs. CC BY 4.0 (UCI); free to use with a reference to the paper
+    of its authors (their readme): T. A. Almeida, J. M. Gomez Hidalgo, A. Yamakami, "Contributions
+    to the Study of SMS Spam Filtering: New Collection and Results", Proceedings of the 2011 ACM
+    Symposium on Document Engineering (DocEng'11), 2011.
+mushrooms.csv
+    Mushroom, UCI Machine Learning Repository, doi:10.24432/C5959T; the letters of the original are
+    spelt out by its own table of attributes. CC BY 4.0. Drawn from G. H. Lincoff (editor), "The
+    Audubon Society Field Guide to North American Mushrooms", Knopf, 1981, by J. C. Schlimmer,
+    "Concept Acquisition Through Representational Adjustment", PhD thesis, University of California,
+    Irvine, 1987.
 """
 
 from __future__ import annotations
@@ -101,8 +93,8 @@ def load_sms_spam(*, return_X_y: bool = False) -> Any:
     if return_X_y:
         return data, target
     description = (
-        "SMS Spam Collection v.1: 5,574 text messages in English, 4,827 ham and 747 spam, collected "
-        "by T. A. Almeida, J. M. Gomez Hidalgo and A. Yamakami (DocEng'11, 2011).\n"
+        "SMS Spam Collection v.1: 5,574 text messages in English, 4,827 ham and 747 spam, "
+        "collected by T. A. Almeida, J. M. Gomez Hidalgo and A. Yamakami (DocEng'11, 2011).\n"
         "UCI Machine Learning Repository, doi:10.24432/C5CC84. Licence: CC BY 4.0."
     )
     return Dataset(data, target, None, ["ham", "spam"], description)
@@ -155,7 +147,9 @@ def load_mushrooms(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     description = (
         "Mushroom: 8,124 samples of 23 species in the families Agaricus and Lepiota, 4,208 edible "
         "and 3,916 poisonous (or not recommended), 22 categorical features, drawn by J. C. "
-        "Schlimmer (1987) from The Audubon Society Field Guide to North American Mushrooms (1981).\n"
-        "UCI Machine Learning Repository, doi:10.24432/C5959T; letters spelt out. Licence: CC BY 4.0."
+        "Schlimmer (1987) from The Audubon Society Field Guide to North American Mushrooms "
+        "(1981).\n"
+        "UCI Machine Learning Repository, doi:10.24432/C5959T; letters spelt out. Licence: CC BY "
+        "4.0."
     )
     return Dataset(data, target, names, ["edible", "poisonous"], description)

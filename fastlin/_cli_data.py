@@ -1,0 +1,183 @@
+"""Files of examples as the shell reads them: a target, and features or columns that hold them."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ._cli_arguments import option_of
+from ._cli_encoder import ColumnEncoder, Columns
+from ._cli_terminal import UsageError
+from ._files import opened_for_reading
+from ._params import shown
+from .io import detect_format, load_svmlight_file, read_table
+
+__all__ = [
+    "Examples",
+    "class_labels",
+    "format_of",
+    "read_columns",
+    "read_examples",
+    "read_lines",
+    "read_svmlight",
+]
+
+_COLUMN_OPTIONS = ("label", "text", "categorical", "numeric", "ngrams", "n_features")
+
+
+class Examples(NamedTuple):
+    """What a model is trained on.
+
+    Attributes
+    ----------
+    X : csr_matrix or Columns
+        Features of svmlight, or the columns of a table.
+    y : ndarray
+        Labels or numbers.
+    encoder : ColumnEncoder or None
+        Not fitted; makes features of the columns.
+    name : str
+        The name of the file in messages.
+    """
+
+    X: Any
+    y: np.ndarray
+    encoder: ColumnEncoder | None
+    name: str
+
+
+def format_of(args: Namespace) -> str:
+    """Return the format of the data: as the user says, else as it looks."""
+    return args.format or detect_format(args.data)
+
+
+def display_name(path: str) -> str:
+    """Return the name of a file in messages."""
+    return "standard input" if path == "-" else os.fspath(path)
+
+
+def read_svmlight(args: Namespace) -> tuple[Any, np.ndarray]:
+    """Read an svmlight file; column j has the index j, whether those begin at 0 or 1."""
+    if args.no_header:
+        raise UsageError("--no-header is for CSV and TSV; svmlight has no header.")
+    X, y = load_svmlight_file(args.data, zero_based=True)
+    if X.shape[0] == 0:
+        raise UsageError(f"{display_name(args.data)} has no examples.")
+    return X, y
+
+
+def read_columns(args: Namespace, format: str) -> Columns:
+    """Read a table."""
+    if args.no_header and format == "jsonl":
+        raise UsageError("--no-header is for CSV and TSV; JSON lines carry the names of columns.")
+    table = read_table(args.data, format, header=not args.no_header)
+    if not table.lines:
+        raise UsageError(f"{display_name(args.data)} has no rows after its header.")
+    return Columns(table.columns, table.lines, table.name)
+
+
+def read_lines(args: Namespace) -> Columns:
+    """Read a file in which each line is one text."""
+    with opened_for_reading(args.data) as (stream, name):
+        text = stream.read()
+    try:
+        lines = text.decode("utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        line = text.count(b"\n", 0, error.start) + 1
+        raise UsageError(f"{name}, line {line}: not UTF-8.") from None
+    if lines[-1] == "":
+        del lines[-1]
+    if not lines:
+        raise UsageError(f"{name} is empty.")
+    return Columns({"text": lines}, list(range(1, len(lines) + 1)), name)
+
+
+def read_examples(args: Namespace, is_regression: bool) -> Examples:
+    """Read what a model is to be trained on."""
+    format, name = format_of(args), display_name(args.data)
+    if format == "svmlight":
+        given = [option for option in _COLUMN_OPTIONS if getattr(args, option) is not None]
+        if given:
+            raise UsageError(
+                f"{option_of(given[0])} is for tables, but {name} is read as svmlight, which has "
+                "the label at the start of each line and numbered features (--format tells "
+                "otherwise)."
+            )
+        X, y = read_svmlight(args)
+        return Examples(X, y if is_regression else _whole_labels(y, name), None, name)
+    _check_column_options(args, name)
+    table = read_columns(args, format)
+    if args.label is None:
+        there = ", ".join(map(repr, table.columns))
+        raise UsageError(f"--label must name the column to predict; {name} has {there}.")
+    table.column(args.label)
+    if args.text is None and args.categorical is None and args.numeric is None:
+        there = ", ".join(map(repr, (column for column in table.columns if column != args.label)))
+        raise UsageError(
+            "say what to learn from: --text COL, --categorical COL,... or --numeric COL,...; "
+            f"{name} has {there}."
+        )
+    y = table.numbers(args.label) if is_regression else class_labels(table, args.label)
+    options = {"ngram_range": args.ngrams, "n_features": args.n_features}
+    encoder = ColumnEncoder(
+        text=args.text,
+        categorical=args.categorical or (),
+        numeric=args.numeric or (),
+        label=args.label,
+        **{name: value for name, value in options.items() if value is not None},
+    )
+    return Examples(table, y, encoder, name)
+
+
+def _check_column_options(args: Namespace, name: str) -> None:
+    """Refuse options that would have no effect."""
+    if args.text is None:
+        for option in ("ngrams", "n_features"):
+            if getattr(args, option) is not None:
+                raise UsageError(f"{option_of(option)} needs --text: it is about hashed words.")
+
+
+def _whole_labels(y: np.ndarray, name: str) -> np.ndarray:
+    """Return the labels of an svmlight file as integers."""
+    whole = y.astype(np.int64)
+    wrong = whole != y
+    if wrong.any():
+        raise UsageError(
+            f"{name} has the label {shown(y[wrong][0])}, which is no class; for numbers choose a "
+            "loss of regression, such as --loss squared_error."
+        )
+    return whole
+
+
+def class_labels(table: Columns, name: str) -> np.ndarray:
+    """Return a column of classes: all strings, all booleans or all whole numbers."""
+    values = table.column(name)
+    first = _kind_of(values[0])
+    for row, value in enumerate(values):
+        if value is None or value == "":
+            raise table.error_at(row, f"the label {name!r} is missing")
+        kind = _kind_of(value)
+        if kind is None:
+            raise table.error_at(row, f"the label {name!r} is no class: {shown(value)}")
+        if kind != first:
+            raise table.error_at(
+                row,
+                f"the label {name!r} is a {kind}, {shown(value)}, after a {first} in line "
+                f"{table.lines[0]}",
+            )
+    if first == "boolean":
+        return np.array([str(value).lower() for value in values])
+    return np.array(values) if first == "string" else np.array([int(value) for value in values])
+
+
+def _kind_of(label: Any) -> str | None:
+    """Name the kind of a label; None for what cannot be one."""
+    if isinstance(label, str):
+        return "string"
+    if isinstance(label, bool):
+        return "boolean"
+    whole = isinstance(label, int) or isinstance(label, float) and label.is_integer()
+    return "number" if whole else None

@@ -1,0 +1,89 @@
+"""What the shell shows: progress on a terminal, warnings and errors as single lines."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from typing import Any
+
+__all__ = [
+    "Progress",
+    "UsageError",
+    "is_same_file",
+    "one_line",
+    "show_warning",
+    "spelt",
+    "table_lines",
+]
+
+
+class UsageError(Exception):
+    """What the user asked for cannot be done; the message says why and what to do."""
+
+
+class Progress:
+    """One line on standard error that says what is going on; only on a terminal."""
+
+    def __init__(self):
+        self._shown = sys.stderr is not None and sys.stderr.isatty()
+        self._is_open = False
+
+    def say(self, text: str) -> None:
+        """Replace the line."""
+        if self._shown:
+            width = shutil.get_terminal_size().columns - 1
+            # Erase to the end of the line, since the last text may have been longer.
+            print(f"\r{text[:width]}\x1b[K", end="", file=sys.stderr, flush=True)
+            self._is_open = True
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._is_open:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+            self._is_open = False
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.clear()
+
+
+def is_same_file(path: str, other: str) -> bool:
+    """Say whether two paths, of which "-" is no file, lead to one file that is there."""
+    paths = (path, other)
+    return "-" not in paths and all(map(os.path.exists, paths)) and os.path.samefile(path, other)
+
+
+def one_line(error: BaseException) -> str:
+    """Return what an exception says, as one line."""
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        text = f"{os.fspath(error.filename)}: {error.strerror}"
+    else:
+        text = str(error) or type(error).__name__
+    return " ".join(text.split())
+
+
+def show_warning(message: Any, category: type, *place: Any) -> None:
+    """Show a warning as one line, in place of `warnings.showwarning`."""
+    print(f"fastlin: warning: {one_line(message)}", file=sys.stderr)
+
+
+def spelt(value: Any) -> str:
+    """Write a label or a number for people and for other programs: 1.0 as 1, all digits else."""
+    value = value.item() if hasattr(value, "item") else value
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+    return str(value)
+
+
+def table_lines(rows: list[tuple[str, ...]], gap: str = "  ") -> list[str]:
+    """Return rows of text in columns of even width; all but the last are padded."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        gap.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]

@@ -1,0 +1,300 @@
+"""Responses W x + b to a caller's own arrays, checked on the way, and probabilities from responses.
+
+The functions for arrays return False instead of a message where anything is unusual: the door of
+the package then looks again, and either says what is wrong or converts. That a response is finite
+shows that the values are: no product or sum brings NaN or infinity back to a number."""
+
+from numpy import ascontiguousarray, empty, float64, intp
+
+from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBuffer_Release, PyObject_GetBuffer
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from libc.stdint cimport int32_t, int64_t, uint32_t
+
+from .buffers cimport is_double, is_float, is_integer, open_buffer
+from .c cimport (FL_CSR, FL_DENSE, fl_dot_f32, fl_dot_f64, fl_exp, fl_joint_scores_f32,
+                 fl_joint_scores_f64, fl_row)
+
+cdef enum:
+    CACHED = 384 * 1024  # bytes of weights up to which fetching them ahead costs more than it saves
+
+
+cdef struct Linear:
+    bint narrow      # float32
+    int64_t K
+    int64_t d
+    const void *W    # [feature][output] where there is a scratch of K, else [output][feature]
+    const double *b
+    void *scratch
+
+
+cdef inline bint is_finite(double x) noexcept nogil:
+    return x - x == 0
+
+
+cdef inline bint respond(const Linear *m, fl_row row, double *z) noexcept nogil:
+    """z = W x + b; whether it is finite wherever b is."""
+    cdef int64_t k
+    cdef bint finite = True
+    if m.scratch != NULL and m.narrow:
+        fl_joint_scores_f32(row, m.K, <const float *>m.W, 1.0, m.b, <float *>m.scratch, z)
+    elif m.scratch != NULL:
+        fl_joint_scores_f64(row, m.K, <const double *>m.W, 1.0, m.b, <double *>m.scratch, z)
+    elif m.narrow:
+        for k in range(m.K):
+            z[k] = m.b[k] + fl_dot_f32(row, <const float *>m.W + k * m.d)
+    else:
+        for k in range(m.K):
+            z[k] = m.b[k] + fl_dot_f64(row, <const double *>m.W + k * m.d)
+    for k in range(m.K):
+        finite &= is_finite(z[k]) or not is_finite(m.b[k])
+    return finite
+
+
+cdef bint dense_piece(const Linear *m, const char *x, double *z, Py_ssize_t start,
+                      Py_ssize_t stop) noexcept nogil:
+    cdef Py_ssize_t i, stride = m.d * (sizeof(float) if m.narrow else sizeof(double))
+    cdef fl_row row
+    row.layout, row.size, row.indices = FL_DENSE, m.d, NULL
+    for i in range(start, stop):
+        row.values = x + i * stride
+        if not respond(m, row, z + i * m.K):
+            return False
+    return True
+
+
+cdef struct Csr:
+    const void *values
+    const int32_t *indices
+    const void *indptr
+    bint wide         # 64-bit indptr
+    int64_t n_stored
+
+
+cdef inline int64_t bound(const Csr *X, Py_ssize_t i) noexcept nogil:
+    return (<const int64_t *>X.indptr)[i] if X.wide else (<const int32_t *>X.indptr)[i]
+
+
+cdef inline bint dots(const Linear *m, const Csr *X, int64_t first, int64_t size, bint prefetch,
+                      double *z) noexcept nogil:
+    """The one response to a row; whether its columns fit and it is finite."""
+    cdef const int32_t *j = X.indices + first
+    cdef uint32_t last = <uint32_t>(m.d - 1)
+    cdef bint fits
+    if m.narrow:
+        fits = fl_checked_dot_f32(j, <const float *>X.values + first, size, X.n_stored - first,
+                                  <const float *>m.W, last, prefetch, z)
+    else:
+        fits = fl_checked_dot_f64(j, <const double *>X.values + first, size, X.n_stored - first,
+                                  <const double *>m.W, last, prefetch, z)
+    z[0] += m.b[0]
+    return fits and is_finite(z[0])
+
+
+cdef bint csr_piece(const Linear *m, const Csr *X, double *z, Py_ssize_t start,
+                    Py_ssize_t stop) noexcept nogil:
+    cdef Py_ssize_t i, width = sizeof(float) if m.narrow else sizeof(double)
+    cdef int64_t first = bound(X, start), following
+    cdef bint prefetch = m.d * width > CACHED
+    cdef fl_row row
+    row.layout = FL_CSR
+    if first < 0:
+        return False
+    for i in range(start, stop):
+        following = bound(X, i + 1)
+        row.size = following - first
+        if row.size < 0 or following > X.n_stored:
+            return False
+        if m.K == 1 and prefetch:
+            if not dots(m, X, first, row.size, True, z + i):
+                return False
+        elif m.K == 1:
+            if not dots(m, X, first, row.size, False, z + i):
+                return False
+        else:
+            row.indices, row.values = X.indices + first, <const char *>X.values + first * width
+            if not fl_columns_fit(row.indices, row.size, <uint32_t>(m.d - 1)):
+                return False
+            if not respond(m, row, z + i * m.K):
+                return False
+        first = following
+    return True
+
+
+cdef bint open_linear(Linear *m, const Py_buffer *W, const Py_buffer *b, const Py_buffer *out,
+                      bint narrow, Py_ssize_t n, Py_ssize_t d) noexcept:
+    """Whether weights, intercepts and responses are of the types and sizes that belong together."""
+    if b.ndim != 1 or not is_double(b) or not is_double(out):
+        return False
+    if not (is_float(W) if narrow else is_double(W)):
+        return False
+    m.narrow, m.K, m.d, m.scratch = narrow, b.shape[0], d, NULL
+    m.W, m.b = W.buf, <const double *>b.buf
+    return W.len == m.K * d * W.itemsize and out.len == n * m.K * out.itemsize
+
+
+cpdef bint dense(X, W, b, out, Py_ssize_t start, Py_ssize_t stop):
+    """out[start:stop] = X W^T + b; X of shape (n, d), W (K, d), b (K,) and out (n, K)."""
+    cdef Py_buffer views[4]
+    cdef int opened = 0, k
+    cdef bint done = False
+    cdef Linear m
+    for array in (X, W, b, out):
+        if not open_buffer(array, &views[opened]):
+            break
+        opened += 1
+    if (opened == 4 and views[0].ndim == 2 and 0 <= start <= stop <= views[0].shape[0]
+            and (is_float(&views[0]) or is_double(&views[0]))
+            and open_linear(&m, &views[1], &views[2], &views[3], is_float(&views[0]),
+                            views[0].shape[0], views[0].shape[1])):
+        with nogil:
+            done = dense_piece(&m, <const char *>views[0].buf, <double *>views[3].buf, start, stop)
+    for k in range(opened):
+        PyBuffer_Release(&views[k])
+    return done
+
+
+cpdef bint csr(values, indices, indptr, Py_ssize_t d, W, bint by_feature, b, out,
+               Py_ssize_t start, Py_ssize_t stop):
+    """The same for CSR arrays with 32-bit indices; W is of shape (d, K) if `by_feature`."""
+    cdef Py_buffer views[6]
+    cdef int opened = 0, k
+    cdef bint done = False
+    cdef Linear m
+    cdef Csr X
+    for array in (values, indices, indptr, W, b, out):
+        if not open_buffer(array, &views[opened]):
+            break
+        opened += 1
+    if (opened == 6 and views[0].ndim == views[1].ndim == views[2].ndim == 1
+            and (is_float(&views[0]) or is_double(&views[0])) and is_integer(&views[1], 4)
+            and (is_integer(&views[2], 4) or is_integer(&views[2], 8))
+            and 0 <= start <= stop < views[2].shape[0] and 0 < d < 1 << 31
+            and open_linear(&m, &views[3], &views[4], &views[5], is_float(&views[0]),
+                            views[2].shape[0] - 1, d)):
+        X.values, X.indices = views[0].buf, <const int32_t *>views[1].buf
+        X.indptr, X.wide = views[2].buf, views[2].itemsize == 8
+        X.n_stored = min(views[0].shape[0], views[1].shape[0])
+        if by_feature:
+            m.scratch = PyMem_Malloc(m.K * sizeof(double))
+        if m.scratch != NULL or not by_feature:
+            with nogil:
+                done = csr_piece(&m, &X, <double *>views[5].buf, start, stop)
+        PyMem_Free(m.scratch)
+    for k in range(opened):
+        PyBuffer_Release(&views[k])
+    return done
+
+
+cdef inline object room(Py_ssize_t n, Py_ssize_t K):
+    return empty(n) if K == 1 else empty((n, K))
+
+
+def dense_at_once(X, W, b, int64_t most):
+    """All responses in an array of their own; None where `dense` says False or there are more than
+    `most` products. Arrays only."""
+    cdef Py_ssize_t n = len(X), size = W.size
+    if n == 0 or n * size > most:
+        return None
+    out = room(n, len(b))
+    return out if dense(X, W, b, out, 0, n) else None
+
+
+def csr_at_once(values, indices, indptr, Py_ssize_t d, W, b, int64_t most):
+    """The same for CSR arrays."""
+    cdef Py_ssize_t n = len(indptr) - 1, K = len(b), size = len(values)
+    if n < 1 or size * K > most:
+        return None
+    out = room(n, K)
+    return out if csr(values, indices, indptr, d, W, False, b, out, 0, n) else None
+
+
+cdef void first_largest(const double *z, Py_ssize_t n, Py_ssize_t K, Py_ssize_t *out) noexcept nogil:
+    cdef Py_ssize_t i, k, best
+    for i in range(n):
+        best = 0
+        if K == 1:
+            best = z[i] > 0
+        for k in range(1, K):
+            if z[i * K + k] > z[i * K + best]:
+                best = k
+        out[i] = best
+
+
+def codes(z):
+    """Numbers of the predicted classes: of two, whether z > 0; else the first of the largest."""
+    cdef Py_buffer given, found
+    cdef Py_ssize_t n, K
+    if not open_buffer(z, &given):
+        z = ascontiguousarray(z, float64)
+        PyObject_GetBuffer(z, &given, PyBUF_FORMAT | PyBUF_ND)
+    try:
+        if not is_double(&given):
+            raise TypeError(f"responses must be of dtype float64, got {z.dtype}.")
+        out = empty(given.shape[0], intp)
+        PyObject_GetBuffer(out, &found, PyBUF_ND)
+        n, K = given.shape[0], given.shape[1] if given.ndim == 2 else 1
+        with nogil:
+            first_largest(<const double *>given.buf, n, K, <Py_ssize_t *>found.buf)
+        PyBuffer_Release(&found)
+    finally:
+        PyBuffer_Release(&given)
+    return out
+
+
+def sigmoid_pairs(const double[::1] z, double[:, ::1] out, Py_ssize_t start, Py_ssize_t stop):
+    """out[i] = (sigma(-z), sigma(z)), from one exponential."""
+    cdef Py_ssize_t i
+    cdef double e, larger
+    with nogil:
+        for i in range(start, stop):
+            e = fl_exp(-z[i] if z[i] > 0 else z[i])
+            larger = 1.0 / (1.0 + e)
+            out[i, z[i] > 0] = larger
+            out[i, not z[i] > 0] = e * larger
+
+
+cdef inline double apart(double z, double top) noexcept nogil:
+    """z - top, and 0 for two equal infinities."""
+    return 0.0 if z == top else z - top
+
+
+cdef enum:
+    FLOOR = -700  # below this exp loses digits
+
+
+def sigmoid_rows(const double[:, ::1] z, double[:, ::1] out, Py_ssize_t start, Py_ssize_t stop):
+    """out[i, k] = sigma(z_k) over their sum; where all of them underflow, by their logarithms."""
+    cdef Py_ssize_t i, k, K = z.shape[1]
+    cdef double total, e, top, shift, scale
+    with nogil:
+        for i in range(start, stop):
+            top = z[i, 0]
+            for k in range(1, K):
+                top = max(top, z[i, k])
+            # far below 0 sigma(z) is e^z, and the largest may be taken out
+            shift = top if top < FLOOR else 0.0
+            scale = fl_exp(shift)
+            total = 0
+            for k in range(K):
+                e = fl_exp(-z[i, k] if z[i, k] > 0 else apart(z[i, k], shift))
+                out[i, k] = (1.0 if z[i, k] > 0 else e) / (1.0 + e * scale)
+                total += out[i, k]
+            for k in range(K):
+                out[i, k] /= total
+
+
+def softmax_rows(const double[:, ::1] z, double[:, ::1] out, Py_ssize_t start, Py_ssize_t stop):
+    """out[i, k] = exp(z_k) over their sum."""
+    cdef Py_ssize_t i, k, K = z.shape[1]
+    cdef double total, top
+    with nogil:
+        for i in range(start, stop):
+            top = z[i, 0]
+            for k in range(1, K):
+                top = max(top, z[i, k])
+            total = 0
+            for k in range(K):
+                out[i, k] = fl_exp(apart(z[i, k], top))
+                total += out[i, k]
+            for k in range(K):
+                out[i, k] /= total

@@ -1,0 +1,155 @@
+"""From a fitted linear model to the equal estimator of scikit-learn; imported by `to_sklearn` only.
+
+Equal means: the same `decision_function`, `predict` and `predict_proba`, up to rounding, and the same
+parameters where scikit-learn has them. A loss that scikit-learn lacks is replaced by one with the
+same probabilities, which then is only the loss of later calls of its `partial_fit`.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+__all__ = ["converted"]
+
+# Losses that scikit-learn's SGDClassifier lacks -> the one whose probabilities are the same; hinge
+# has none. Of two classes sparsemax has those of the modified Huber loss.
+_CLASSIFIER_LOSSES = {
+    "sigmoid_mse": "log_loss",
+    "sparsemax": "modified_huber",
+    "exponential": "hinge",
+    "quantile": "hinge",
+}
+
+
+def converted(model: Any) -> Any:
+    """The equal estimator of scikit-learn.
+
+    Raises
+    ------
+    NotFittedError
+        Before `fit`.
+    ValueError
+        If scikit-learn has no equal.
+    ImportError
+        If scikit-learn is not installed.
+    """
+    model._check_fitted("to_sklearn")
+    try:
+        from sklearn import linear_model
+    except ImportError:
+        raise ImportError(
+            "to_sklearn() needs scikit-learn, which is not installed: pip install scikit-learn."
+        ) from None
+    for kind in type(model).__mro__:
+        if kind.__name__ in _CONVERTERS:
+            return _CONVERTERS[kind.__name__](model, linear_model)
+    raise ValueError(f"scikit-learn has no equal of {type(model).__name__}.")
+
+
+def _perceptron(model: Any, linear_model: Any) -> Any:
+    """Of a perceptron; averaging is not among the parameters of scikit-learn's."""
+    if hasattr(model, "_segments"):
+        raise ValueError(
+            "scikit-learn has no equal of a Perceptron with average='voted'; fit it with "
+            "average=True, which predicts much alike."
+        )
+    return _with_weights(linear_model.Perceptron, model, l1_ratio=model.l1_ratio or 0.0)
+
+
+def _sgd_classifier(model: Any, linear_model: Any) -> Any:
+    """Of an SGD classifier: softmax models are LogisticRegression's."""
+    if model._is_joint(len(model.classes_)):
+        if model.loss == "sparsemax":
+            raise ValueError(
+                "scikit-learn has no sparsemax probabilities of more than two classes; use "
+                "multi_class='ovr' or loss='log_loss'."
+            )
+        if model.loss == "log_loss":
+            return _softmax(model, linear_model)
+    loss = _CLASSIFIER_LOSSES.get(model.loss, model.loss)
+    return _with_weights(linear_model.SGDClassifier, model, loss=loss)
+
+
+def _softmax(model: Any, linear_model: Any) -> Any:
+    """A multinomial LogisticRegression. Its C would be 1 / (alpha n), but n is not known any more."""
+    shared = ("fit_intercept", "class_weight", "warm_start", "verbose", "n_jobs", "max_iter")
+    parameters = {name: getattr(model, name) for name in shared}
+    estimator = linear_model.LogisticRegression(
+        **parameters, random_state=_random_state(model.random_state)
+    )
+    _give_weights(estimator, model)
+    estimator.n_iter_ = np.array([model.n_iter_], dtype=np.int32)
+    return estimator
+
+
+def _sgd_regressor(model: Any, linear_model: Any) -> Any:
+    """Of an SGD regressor; the quantile loss has an estimator of its own."""
+    if model.loss != "quantile":
+        return _with_weights(linear_model.SGDRegressor, model)
+    share = {"l1": 1.0, "elasticnet": model.l1_ratio}.get(model.penalty, 0.0)
+    estimator = linear_model.QuantileRegressor(
+        quantile=model.quantile, alpha=model.alpha * share, fit_intercept=model.fit_intercept
+    )
+    _give_weights(estimator, model)
+    estimator.intercept_, estimator.n_iter_ = float(model.intercept_[0]), model.n_iter_
+    return estimator
+
+
+def _passive_aggressive(model: Any, linear_model: Any) -> Any:
+    """The classes of that name leave scikit-learn; their rule is a schedule of its SGD."""
+    rule = "pa2" if model.loss.startswith("squared") else "pa1"
+    steps = {
+        "penalty": None,
+        "learning_rate": rule,
+        "eta0": min(float(model.C), sys.float_info.max),
+        "loss": "hinge" if hasattr(model, "classes_") else "epsilon_insensitive",
+    }
+    kind = "SGDClassifier" if hasattr(model, "classes_") else "SGDRegressor"
+    return _with_weights(getattr(linear_model, kind), model, **steps)
+
+
+_CONVERTERS = {
+    "Perceptron": _perceptron,
+    "SGDClassifier": _sgd_classifier,
+    "SGDRegressor": _sgd_regressor,
+    "PassiveAggressiveClassifier": _passive_aggressive,
+    "PassiveAggressiveRegressor": _passive_aggressive,
+}
+
+
+def _with_weights(kind: type, model: Any, **other: Any) -> Any:
+    """An estimator of scikit-learn's SGD family with the parameters that it shares with the model,
+    but for `other`, and its weights: ready to predict and for `partial_fit`."""
+    estimator = kind()
+    own = estimator.get_params(deep=False)
+    shared = {name: value for name, value in model.get_params(deep=False).items() if name in own}
+    shared["random_state"] = _random_state(model.random_state)
+    shared["shuffle"] = bool(model.shuffle)
+    estimator.set_params(**{**shared, **other})
+    _give_weights(estimator, model)
+    estimator.n_iter_, estimator.t_ = model.n_iter_, float(model.t_)
+    if estimator.average:
+        # scikit-learn goes on from the last weights and keeps the averages beside them
+        coef, intercept = model._weights(averaged=False)
+        estimator._standard_coef = coef.reshape(model.coef_.shape)
+        estimator._standard_intercept = intercept
+        estimator._average_coef = estimator.coef_
+        estimator._average_intercept = estimator.intercept_
+    return estimator
+
+
+def _give_weights(estimator: Any, model: Any) -> None:
+    """Copy what both call by the same name."""
+    for name in ("coef_", "intercept_", "classes_", "feature_names_in_"):
+        if hasattr(model, name):
+            setattr(estimator, name, getattr(model, name).copy())
+    estimator.n_features_in_ = model.n_features_in_
+
+
+def _random_state(value: Any) -> Any:
+    """A seed that scikit-learn takes; it knows none of numpy's newer generators."""
+    known = isinstance(value, (int, np.integer, np.random.RandomState))
+    return value if known else None

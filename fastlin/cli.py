@@ -1,0 +1,83 @@
+"""The shell: ``fastlin train``, ``cv``, ``predict``, ``inspect`` and ``demo``.
+
+Each command stands in a file of its own, ``_cli_<command>.py``, which is imported when it is asked
+for. Here is what they share: how errors, warnings and Ctrl-C end.
+
+>>> from fastlin.cli import main
+>>> main(["train", "no-such-file.csv", "model", "--label", "y", "--numeric", "x"])
+2
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+
+from ._cli_arguments import make_parser
+from ._cli_terminal import UsageError, one_line, show_warning
+
+__all__ = ["main"]
+
+_COMMANDS = {
+    "train": ("_cli_train", "train"),
+    "cv": ("_cli_train", "cross_validate"),
+    "predict": ("_cli_predict", "predict"),
+    "inspect": ("_cli_inspect", "inspect"),
+    "demo": ("_cli_demo", "demo"),
+}
+_BAD_INPUT = 2
+_INTERRUPTED = 130
+_BROKEN_PIPE = 141
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the shell.
+
+    Parameters
+    ----------
+    argv : sequence of str, default=None
+        The arguments after the program's name; by default those of the process.
+
+    Returns
+    -------
+    int
+        The exit status: 0, 2 after bad input (with one line on standard error), 130 after
+        Ctrl-C, 141 if the reader of the output has gone.
+    """
+    _speak_unicode()
+    try:
+        args = make_parser().parse_args(argv)
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else 0
+    module, function = _COMMANDS[args.command]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            warnings.showwarning = show_warning
+            status = getattr(importlib.import_module(f"{__package__}.{module}"), function)(args)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        _close_stdout()
+        return _BROKEN_PIPE
+    except KeyboardInterrupt:
+        print("fastlin: interrupted", file=sys.stderr)
+        return _INTERRUPTED
+    except (UsageError, ValueError, TypeError, OSError, ImportError, MemoryError) as error:
+        print(f"fastlin {args.command}: error: {one_line(error)}", file=sys.stderr)
+        return _BAD_INPUT
+
+
+def _speak_unicode() -> None:
+    """Let output hold any text, on a terminal of whatever encoding."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _close_stdout() -> None:
+    """Keep Python from complaining about the broken pipe once more when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

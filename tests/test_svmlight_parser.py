@@ -1,0 +1,278 @@
+"""The svmlight parser against a slow one: numbers, structure, buffers of every size."""
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from svmlight_reference import SAMPLE, check_against_reference, parsed
+
+from fastlin._core import parse
+
+# numbers
+
+
+def decimals():
+    """Decimal strings of every kind: short, long, denormal, near halfway, with odd zeros."""
+    rng = np.random.default_rng(0)
+    words = [
+        "0",
+        "-0",
+        "0.0",
+        "-0.0e5",
+        "00012",
+        "1.",
+        ".1",
+        "+.5",
+        "1e0",
+        "1E+05",
+        "1e-5",
+        "9007199254740993",
+        "9007199254740992",
+        "9007199254740991",
+        "18446744073709551615",
+        "18446744073709551616",
+        "9999999999999999999",
+        "99999999999999999999",
+        "1e22",
+        "1e23",
+        "5e-324",
+        "2.4703282292062327e-324",
+        "2.4703282292062328e-324",
+        "1e-400",
+        "1e-27",
+        "2.2250738585072014e-308",
+        "2.225073858507201e-308",
+        "1.7976931348623157e308",
+        "0." + "0" * 400 + "1e400",
+        "1" + "0" * 300,
+        "0.000000000000000000000000001",
+        "8.5",
+        "4503599627370497.5",
+        "4503599627370498.5",
+        "1e99999999999999999999",
+        "0e99999999999999999999",
+        "1" * 19,
+        "1" * 20,
+        "0." + "1" * 19,
+        "123." + "4" * 60,
+    ]
+    words = [w for w in words if float(w) not in (np.inf, -np.inf)]
+    bits = rng.integers(0, 2**63, 4000, dtype=np.uint64)
+    floats = bits.view(np.float64)
+    floats = floats[np.isfinite(floats)]
+    words += [repr(v) for v in floats.tolist()]
+    words += [f"{v:.{d}g}" for v, d in zip(rng.normal(size=3000), rng.integers(1, 21, 3000))]
+    words += [f"{v:.{d}e}" for v, d in zip(rng.lognormal(0, 12, 3000), rng.integers(0, 20, 3000))]
+    for digits, point, power in zip(
+        rng.integers(1, 25, 6000), rng.integers(0, 25, 6000), rng.integers(-40, 40, 6000)
+    ):
+        text = "".join(map(str, rng.integers(0, 10, digits)))
+        words.append(f"{text[:point]}.{text[point:]}e{power}")
+        words.append(text + "0" * int(point))
+    # Halfway between two doubles, and one digit to either side of it.
+    for m in rng.integers(2**52, 2**53, 300).tolist():
+        half = str((2 * m + 1) * 5**20)
+        words += [
+            f"{half}e-20",
+            f"{half[:-1]}{int(half[-1]) - 1}e-20",
+            f"{half}1e-21",
+            str(2 * m + 1),
+        ]
+    return words
+
+
+def test_numbers_are_those_of_python():
+    words = decimals()
+    text = "".join(f"{w} 0:{w} 1:-{w.lstrip('+-')}\n" for w in words).encode()
+    contents = parsed(text)
+    expected = np.array([float(w) for w in words])
+    negative = np.array([-float(w.lstrip("+-")) for w in words])
+    for found, right in (
+        (contents.labels, expected),
+        (contents.values[::2], expected),
+        (contents.values[1::2], negative),
+    ):
+        wrong = np.flatnonzero(found.view(np.int64) != right.view(np.int64))
+        assert len(wrong) == 0, words[wrong[0]]
+
+
+@given(st.integers(0, 2**70), st.integers(-45, 45), st.integers(0, 25))
+@settings(max_examples=300, deadline=None)
+def test_every_mantissa_and_exponent(m, power, point):
+    text = str(m)
+    word = f"{text[:point]}.{text[point:]}e{power}" if point <= len(text) else f"{text}e{power}"
+    found = parsed(f"{word} 3:{word}".encode())
+    assert found.values[0] == found.labels[0] == float(word)
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "1e",
+        "1e+",
+        "e5",
+        ".",
+        "-",
+        "+",
+        "--1",
+        "1.2.3",
+        "1_000",
+        "0x1",
+        "1,5",
+        "1:2",
+        "",
+        "1e5.5",
+        "a",
+        "1f",
+        "²",
+        "1\0",
+        "١",
+    ],
+)
+def test_no_numbers(word):
+    with pytest.raises(ValueError, match=r"text, line 2: the value of '7:.*' is not a number\."):
+        parsed(f"1\n1 3:2 7:{word} 9:1\n".encode())
+    if word and ":" not in word:
+        with pytest.raises(ValueError, match=r"text, line 1: target '.*' is not a number\."):
+            parsed(f"{word} 3:2\n".encode())
+
+
+@pytest.mark.parametrize("word", ["inf", "-inf", "+Infinity", "NaN", "nan", "-INF"])
+def test_infinite_and_nan_are_refused(word):
+    with pytest.raises(
+        ValueError, match=rf"line 1: the value of '0:{word}' is not finite".replace("+", r"\+")
+    ):
+        parsed(f"1 0:{word}\n".encode())
+    with pytest.raises(ValueError, match="is not finite"):
+        parsed(f"{word} 0:1".encode())
+
+
+@pytest.mark.parametrize("word", ["1e309", "123456789" * 40, "-2e999"])
+def test_too_large_for_a_double(word):
+    with pytest.raises(ValueError, match=rf"line 2: '{word[:40]}.*' is beyond the range of double"):
+        parsed(f"1 1:1\n1 0:{word}\n1 1:1\n".encode())
+    with pytest.raises(ValueError, match=r"line 2: .* is beyond the range of doubles"):
+        parsed(f"1\n{word}\n".encode())
+
+
+# structure
+
+
+@pytest.mark.parametrize("multilabel", [False, True])
+@pytest.mark.parametrize("query_id", [False, True])
+def test_sample_in_blocks_of_every_size(multilabel, query_id):
+    options = {"multilabel": multilabel, "query_id": query_id}
+    for block_bytes in range(1, len(SAMPLE) + 2):
+        check_against_reference(SAMPLE, block_bytes, room=block_bytes, **options)
+
+
+def test_text_cut_at_every_byte():
+    for end in range(len(SAMPLE) + 1):
+        check_against_reference(SAMPLE[:end], query_id=True)
+        check_against_reference(SAMPLE[:end], block_bytes=7, room=1)
+        check_against_reference(SAMPLE[end:], multilabel=True)
+
+
+words = st.one_of(
+    st.sampled_from(
+        [
+            b"1",
+            b"-1",
+            b"1,2",
+            b"3,",
+            b"qid:2",
+            b"qid:x",
+            b"qid:",
+            b"1:2",
+            b"0:1",
+            b"7:",
+            b":",
+            b"2:3:4",
+            b"-4:1",
+            b"+5:+1",
+            b"05:1",
+            b"99999999999:1",
+            b"2147483647:1",
+            b"2147483648:1",
+            b"123456789:1",
+            b"8:1e5",
+            b"9:1e-330",
+            b"10:nan",
+            b"#",
+            b"#1:2",
+            b"3:12345678901234567890123",
+            b"000000000000000000000000011:1",
+            b"1e400",
+            b"x",
+            b"qid:9223372036854775807",
+            b"qid:-9223372036854775808",
+            b"qid:9223372036854775808",
+            b"\0",
+            b"6:1\0",
+            b"\xff",
+        ]
+    ),
+    st.builds(lambda i, v: b"%d:%r" % (i, v), st.integers(0, 40), st.integers(-9, 9)),
+)
+texts = st.lists(
+    st.lists(
+        st.tuples(words, st.sampled_from([b" ", b"  ", b"\t", b"\r", b" \v"])).map(b"".join),
+        max_size=6,
+    ).map(b"".join),
+    max_size=5,
+).map(b"\n".join)
+
+
+@given(texts, st.integers(1, 40), st.integers(1, 9), st.booleans(), st.booleans())
+@example(b"\xef\xbb\xbf1 2:3", 1, 1, False, False)
+@example(b"1 5:1 3:1e-330 4:2 1:1e300", 9, 1, False, False)
+@example(b"1,2 3:1 3:2\n", 9, 9, True, False)
+@settings(max_examples=250, deadline=None)
+def test_hostile_texts(text, block_bytes, room, multilabel, query_id):
+    check_against_reference(text, block_bytes, room, multilabel=multilabel, query_id=query_id)
+
+
+@given(st.binary(max_size=60))
+@settings(max_examples=300, deadline=None)
+def test_any_bytes(text):
+    check_against_reference(text)
+    check_against_reference(b"1 2:3\n" + text + b"\n2 3:4")
+
+
+def test_a_line_longer_than_every_buffer():
+    entries = " ".join(f"{i}:{i}.5" for i in range(50_000))
+    contents = parsed(f"1 {entries}\n2 3:1e-320 1:1".encode(), block_bytes=100, room=10)
+    assert contents.columns[:50_000].tolist() == list(range(50_000))
+    assert contents.values[-2:].tolist() == [1, 1e-320]
+
+
+def test_reversed_row_is_sorted_with_its_hard_numbers():
+    columns = np.random.default_rng(0).permutation(3000)
+    values = [f"{c}.{'0' * 30}" if c % 3 == 0 else str(c) for c in columns]
+    text = " ".join(["7", *[f"{c}:{v}" for c, v in zip(columns, values)]])
+    contents = parsed(text.encode())
+    assert contents.columns.tolist() == list(range(3000))
+    assert contents.values.tolist() == list(range(3000))
+
+
+def parse_directly(text, padding, room):
+    """What the compiled parser makes of a text that is followed by `padding`."""
+    parser = parse.SvmlightParser(False, True, 0)
+    arrays = [np.zeros(room), np.zeros(room, np.int32), np.zeros(room)]
+    arrays += [np.zeros(room, np.int64) for _ in range(4)] + [np.zeros((room, 5), np.int64)]
+    parser.use(*arrays)
+    buffer = np.frombuffer(text + padding * parse.PADDING, np.uint8)
+    status, position = parser.parse(buffer, 0, len(text))
+    entries, rows = parser.n_entries, parser.n_rows
+    token = parser.token if status > parse.FULL else None
+    kept = [arrays[0][:entries], arrays[1][:entries], arrays[2][:rows], arrays[6][:rows]]
+    return status, position, token, [array.tolist() for array in kept]
+
+
+@pytest.mark.parametrize("room", [2, 100])
+def test_nothing_depends_on_what_follows_the_text(room):
+    for line in (*SAMPLE.split(b"\n"), b"1 qid:2 3:inf", b"1 qid:2 3:infinit", b"1 qid:2 1:1e-"):
+        for end in range(len(line) + 1):
+            text = line[:end] + b"\n"
+            results = [parse_directly(text, padding, room) for padding in (b"9", b"\n", b"e", b" ")]
+            assert all(repr(result) == repr(results[0]) for result in results), text
