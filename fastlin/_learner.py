@@ -14,7 +14,7 @@ from ._core import joint as _joint
 from ._core import sgd as _sgd
 from ._core.rows import Rows
 from ._parallel import Cancelled
-from ._scores import rows_per_call, score_rows
+from ._scores import check_dtype, rows_per_call, score_rows
 
 __all__ = ["JointLearner", "Learner", "make_learner", "weights_in"]
 
@@ -92,7 +92,7 @@ class _Steps:
     cancelled = False
 
     def __init__(self, rule: dict[str, Any], memory: dict[str, Any], scaled: np.ndarray):
-        self.n_weights = len(scaled)
+        self.n_weights, self.dtype = len(scaled), scaled.dtype
         self.state = dict(memory.get("state", _FRESH_STATE))
         self.rule = dict(rule)
         if rule["step_rule"] and self.state["scale"] != 1:
@@ -123,6 +123,7 @@ class _Steps:
                 f"X has {X.shape[1]} columns and {len(X)} rows, but there are "
                 f"{self.n_weights // self.n_outputs} weights and {len(y)} targets."
             )
+        check_dtype(X, self.dtype)
         self.state.update(sum_loss=0.0, sum_weight=0.0)
         n = len(order)
         batch = max(1, min(self.rule["batch_size"], n))
