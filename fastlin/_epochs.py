@@ -125,8 +125,9 @@ def _is_sorted(y: np.ndarray) -> bool:
     if len(y) < 3:
         return False
     deviation = y - y.mean()
-    variance = deviation @ deviation
-    return bool(deviation[1:] @ deviation[:-1] > _MAX_CORRELATION * variance)
+    # sums, since a product would wake the threads of BLAS
+    variance = np.square(deviation).sum()
+    return bool((deviation[1:] * deviation[:-1]).sum() > _MAX_CORRELATION * variance)
 
 
 def train(

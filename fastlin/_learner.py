@@ -12,15 +12,12 @@ import numpy as np
 
 from ._core import joint as _joint
 from ._core import sgd as _sgd
-from ._core.rows import Rows
+from ._core.rows import NEAR_BYTES, Rows
 from ._parallel import Cancelled
 from ._scores import check_dtype, rows_per_call, score_rows
 
 __all__ = ["JointLearner", "Learner", "make_learner", "weights_in"]
 
-# Weights that pass this size don't fit the second-level cache, and fetching those of rows to come
-# pays; below it costs (+24 % at 188 KB).
-_CACHED_WEIGHTS = 384 * 1024
 # Weights that the processor can wait for at a time, or some more: fetched so many entries ahead they
 # are there in time (measured at 30 entries a row: 8.0 ns an entry one row ahead, 4.7 ns four rows).
 # Rows longer than this keep it busy by themselves.
@@ -139,7 +136,7 @@ class _Steps:
     def _weights_ahead(self, X: Rows) -> int:
         """How many rows ahead their weights are fetched; 0: not at all."""
         entries = max(1.0, X.nnz / len(X))
-        cached = self.n_weights * X.dtype.itemsize <= _CACHED_WEIGHTS
+        cached = self.n_weights * X.dtype.itemsize <= NEAR_BYTES
         return 0 if cached or entries > _WEIGHTS_AHEAD else min(16, round(_WEIGHTS_AHEAD / entries))
 
     def _has_mean(self) -> bool:

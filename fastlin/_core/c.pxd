@@ -52,6 +52,7 @@ cdef extern from "fl_rows.h" nogil:
         FL_CSR
         FL_ONES
         FL_SIGNED
+        FL_NEAR_BYTES
     struct fl_rows:
         int layout
         int64_t n
