@@ -51,8 +51,9 @@ def run(
     from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
     with ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(task) for task in tasks]
         try:
+            # inside, since Ctrl-C may come while tasks are still handed over
+            futures = [pool.submit(task) for task in tasks]
             pending = set(futures)
             while pending:
                 done, pending = wait(pending, _GLANCE, FIRST_EXCEPTION)
