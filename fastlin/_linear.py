@@ -151,8 +151,7 @@ class LinearClassifierMixin(ClassifierMixin):
 
         For services that get one row at a time: ``s(x)`` and ``s(indices, data)`` return the
         response (a float, or an array of shape (n_classes,)) to a dense or a sparse row in some
-        0.2 microseconds, ``s.predict`` of the same arguments
-        returns the class.
+        0.2 microseconds, ``s.predict`` of the same arguments returns the class.
 
         Returns
         -------

@@ -378,7 +378,7 @@ class OnlineClassifierMixin:
             class_weight is "balanced", which needs all rows at once.
         """
         if isinstance(self.class_weight, str):
-            raise ValueError(  # noqa: TRY004
+            raise ValueError(
                 "class_weight must be a dict or None in partial_fit, got 'balanced', which needs "
                 "all rows at once; pass the weights of the classes as a dict."
             )

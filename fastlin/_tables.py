@@ -333,7 +333,7 @@ def _json_object(line: str, name: str, number: int) -> dict[str, Any]:
     except RecursionError:
         raise ValueError(f"{name}, line {number}: JSON is nested too deeply.") from None
     if not isinstance(row, dict):
-        raise ValueError(  # noqa: TRY004
+        raise ValueError(
             f"{name}, line {number}: one JSON object a line is expected, got {shown(row)}."
         )
     return row
