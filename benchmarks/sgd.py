@@ -60,12 +60,9 @@ _OTHERS = [
     for difference in (
         {"loss": "hinge"},
         {"loss": "squared_error", "learning_rate": "invscaling"},
+        {"penalty": "l1"},
     )
     for case in _MAIN
-] + [
-    # scikit-learn 1.9 sums |w| over all columns at every step, so that an epoch of the others, with a
-    # million columns, would take a quarter of an hour
-    replace(_MAIN[0], penalty="l1", bars=(3, None, None), seeds=3)
 ]
 
 
