@@ -14,7 +14,7 @@ from ._core import joint as _joint
 from ._core import rows as _rows
 from ._core import sgd as _sgd
 from ._core.rows import NEAR_BYTES, Rows
-from ._parallel import Cancelled
+from ._parallel import Cancelled, is_cancelled
 from ._scores import check_dtype, rows_per_call, score_rows
 
 __all__ = ["JointLearner", "Learner", "make_learner", "weights_in"]
@@ -155,7 +155,7 @@ class _Steps:
         batch = max(1, min(self.rule["batch_size"], n))
         piece = rows_per_call(X, self.n_outputs, batch)
         for start in range(0, n, piece):
-            if self.cancelled:
+            if self.cancelled or is_cancelled():
                 raise Cancelled
             rule = dict(self.rule, batch_size=batch, weights_ahead=self._weights_ahead(X))
             stop = start + piece
