@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-_NEEDED = ("setuptools", "Cython", "pip", "wheel")
+_NEEDED = ("setuptools", "Cython", "pip")
 
 pytestmark = [
     pytest.mark.skipif(not (ROOT / "setup.py").exists(), reason="runs in a source tree"),
