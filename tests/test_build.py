@@ -61,11 +61,13 @@ def sdist(tmp_path_factory):
     hidden = shutil.ignore_patterns(".*", "__pycache__", "*.so", "*.pyd", "dist", "*.egg-info")
 
     def ignored(folder, names):
-        # translated sources are kept: they are up to date, and save translating again
+        # translated sources are kept, since they save translating again for nothing
         top = Path(folder) == ROOT / "build"
         return set(hidden(folder, names)) | ({n for n in names if n != "cython"} if top else set())
 
     shutil.copytree(ROOT, tree, ignore=ignored)
+    for translated in (tree / "build").rglob("*.c"):
+        translated.touch()
     out = tree.parent / "dist"
     code = "import sys; from setuptools import build_meta; build_meta.build_sdist(sys.argv[1])"
     _run(sys.executable, "-c", code, str(out), cwd=tree)
