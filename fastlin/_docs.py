@@ -27,8 +27,8 @@ _PARAMETERS = {
         epochs.""",
     "shuffle": """shuffle : bool or "replacement", default=True
         Whether `fit` visits the rows in a new random order each epoch; "replacement" draws as many
-        rows with replacement. Data above 8 MB are shuffled in blocks of 64 rows and inside the
-        blocks, unless the targets of neighbouring rows resemble each other.""",
+        rows with replacement. Rows that hold more than 8 MB are shuffled in blocks of 8 to 64 rows
+        and inside the blocks, unless the targets of neighbouring rows resemble each other.""",
     "verbose": """verbose : int, default=0
         Above 0 each epoch is reported on standard error.""",
     "epsilon": """epsilon : float, default=0.1
