@@ -12,7 +12,8 @@ _PARAMETERS = {
         The penalty ``alpha * (l1_ratio |w|_1 + (1 - l1_ratio)/2 |w|^2)``; "l2" and "l1" fix
         `l1_ratio` to 0 and 1. The intercept is never penalised.""",
     "alpha": """alpha : float, default=1e-4
-        Strength of the penalty, >= 0. The schedule "optimal", where there is one, scales with it.""",
+        Strength of the penalty, >= 0. The schedule "optimal", where there is one, scales with
+        it.""",
     "l1_ratio": """l1_ratio : float or None, default=0.15
         Share of L1 in the elastic net, in [0, 1]; not used by the other penalties.""",
     "fit_intercept": """fit_intercept : bool, default=True

@@ -29,8 +29,8 @@ _FETCH_BYTES = 8 << 10
 _FETCH_ROWS = 24
 # Data up to this size lie in a cache, where a full permutation costs nothing.
 _CACHED_BYTES = 8 << 20
-# Neighbouring rows whose targets correlate more than this are in some order of the target; blocks of
-# them would be visited one class at a time.
+# Neighbouring rows whose targets correlate more than this are in some order of the target; blocks
+# of them would be visited one class at a time.
 _MAX_CORRELATION = 0.2
 # `adaptive`: divide the step by this when the loss no longer falls, down to a floor
 _ADAPTIVE_FACTOR = 5.0

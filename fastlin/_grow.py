@@ -18,9 +18,9 @@ def grow_memories(
     """Memories for the classes `new`, which hold those of `old`; None is a learner to be made.
 
     A learner of two classes is that of ``old[1]`` against ``old[0]``: turned round it serves the
-    other class. Learners of new classes begin at zero. In a joint learner a difference w between two
-    classes becomes the weights w/2 and -w/2. `signed` says whether the second moment is Adam's mean
-    of gradients, which turns with them.
+    other class. Learners of new classes begin at zero. In a joint learner a difference w between
+    two classes becomes the weights w/2 and -w/2. `signed` says whether the second moment is Adam's
+    mean of gradients, which turns with them.
     """
     places = np.searchsorted(new, old)
     if joint:

@@ -1,7 +1,7 @@
 """Learners: linear functions trained by steps on rows.
 
-A learner's memory is plain data (arrays and a dict of numbers), so that an estimator can be pickled,
-saved and continued bit for bit.
+A learner's memory is plain data (arrays and a dict of numbers), so that an estimator can be
+pickled, saved and continued bit for bit.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from ._scores import check_dtype, rows_per_call, score_rows
 
 __all__ = ["JointLearner", "Learner", "make_learner", "weights_in"]
 
-# Weights that the processor can wait for at a time, or some more: fetched so many entries ahead they
-# are there in time (measured at 30 entries a row: 8.0 ns an entry one row ahead, 4.7 ns four rows).
-# Rows longer than this keep it busy by themselves.
+# Weights that the processor can wait for at a time, or some more: fetched so many entries ahead
+# they are there in time (measured at 30 entries a row: 8.0 ns an entry one row ahead, 4.7 ns four
+# rows). Rows longer than this keep it busy by themselves.
 _WEIGHTS_AHEAD = 160
 
 _NOTHING = np.empty(0, dtype=np.int64)

@@ -35,8 +35,8 @@ def score_rows(X: Rows, W: np.ndarray, b: np.ndarray, rows: np.ndarray = _ALL) -
     """W x + b of shape (n, n_outputs), in double, of each row or of the given ones.
 
     W must have the dtype of X. Several outputs go over the rows together, unless turning W round
-    would cost more than the rows. A sum of +inf and -inf raises: the values of a row and the weights
-    are too large for each other.
+    would cost more than the rows. A sum of +inf and -inf raises: the values of a row and the
+    weights are too large for each other.
     """
     check_dtype(X, W.dtype)
     n, K = len(rows) or X.shape[0], len(W)

@@ -75,8 +75,8 @@ def make_rule(
     batch_size: int = 1,
     optimizer: str = "sgd",
 ) -> dict[str, Any]:
-    """The fields of `fl_sgd_rule` and the constants of the optimizer, from parameters that have been
-    checked one by one."""
+    """The fields of `fl_sgd_rule` and the constants of the optimizer, from parameters that have
+    been checked one by one."""
     l1, l2 = split_penalty(penalty, alpha, l1_ratio)
     row = LOSSES[loss]
     if learning_rate == "optimal" and penalty is not None and alpha <= 0:
@@ -96,7 +96,8 @@ def make_rule(
         "eta0": float(eta0),
         "power_t": float(power_t),
         "alpha": float(scale),
-        # Bottou's heuristic, as in scikit-learn: the first steps have the length of a typical weight.
+        # Bottou's heuristic, as in scikit-learn: the first steps have the length of a typical
+        # weight.
         "t0": scale**-0.75 if learning_rate == "optimal" else 0.0,
         "step_rule": _STEP_RULES[learning_rate if passive_aggressive else "gradient"],
         "aggressiveness": float(eta0) if passive_aggressive else 1.0,
