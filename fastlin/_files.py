@@ -96,7 +96,7 @@ def beginning_of_stdin(count: int) -> bytes:
     module = _compression_of(head)
     if module is None:
         return head
-    decompressor = {
+    decompressor: Any = {
         gzip: zlib.decompressobj(wbits=31),
         bz2: bz2.BZ2Decompressor(),
         lzma: lzma.LZMADecompressor(),
@@ -126,7 +126,11 @@ def read_block(stream: Any, target: memoryview, name: str) -> int:
 def size_of(stream: Any) -> int | None:
     """Return how many bytes a stream holds from its start, where that is known without reading."""
     if isinstance(stream, io.BytesIO):
-        return stream.getbuffer().nbytes
+        # Not by getbuffer, which makes a copy of bytes that are shared.
+        position = stream.tell()
+        size = stream.seek(0, os.SEEK_END)
+        stream.seek(position)
+        return size
     # A decompressor has the descriptor of the compressed file, whose size tells nothing.
     if not isinstance(stream, (io.BufferedReader, io.FileIO)):
         return None

@@ -76,10 +76,38 @@ def weights_in(memory: dict[str, Any], averaged: bool = True) -> tuple[np.ndarra
     return make_learner(0, None, memory["rule"], memory=memory).weights(averaged)
 
 
-def _kept(memory: dict[str, Any], name: str, size: int, dtype: Any = np.float64) -> np.ndarray:
-    """An array of the memory; zeros if there is none, or if it has come into use just now."""
+def _kept(
+    memory: dict[str, Any], name: str, shape: tuple[int, ...], wanted: bool, dtype: Any = np.float64
+) -> np.ndarray:
+    """An array of the memory, checked, since it may come from a file; zeros if there is none, or if
+    it has come into use just now. An array that is not wanted may be empty."""
     kept = memory.get(name)
-    return np.zeros(size, dtype) if kept is None or len(kept) < size else kept
+    empty = (*shape[:-1], 0)
+    if kept is None:
+        return np.zeros(shape if wanted else empty, dtype)
+    fits = isinstance(kept, np.ndarray) and kept.dtype == dtype and kept.flags.c_contiguous
+    if not fits or kept.shape not in (shape, empty):
+        raise ValueError(
+            f"The state of training is damaged: {name!r} must be an array of shape {shape} and "
+            f"dtype {np.dtype(dtype)}; fit the model again."
+        )
+    return np.zeros(shape, dtype) if wanted and kept.shape == empty else kept
+
+
+def _kept_weights(memory: dict[str, Any], name: str, size: int, dtype: Any) -> np.ndarray:
+    """The weights of the memory, whose number and type are those of all else; fresh ones are
+    zeros."""
+    if not memory:
+        return np.zeros(size, dtype)
+    weights = memory.get(name)
+    kinds = (np.dtype(np.float32), np.dtype(np.float64))
+    good = isinstance(weights, np.ndarray) and weights.ndim == 1 and weights.dtype in kinds
+    if not good or len(weights) == 0:
+        raise ValueError(
+            f"The state of training is damaged: {name!r} must be a vector of weights; fit the "
+            "model again."
+        )
+    return weights
 
 
 class _Steps:
@@ -166,10 +194,10 @@ class Learner(_Steps):
 
     def __init__(self, d, dtype, rule, n_outputs=1, memory=None):
         memory = memory or {}
-        self.v = memory["v"] if memory else np.zeros(d, dtype)
-        size = len(self.v)
-        self.paid = _kept(memory, "paid", size if rule["l1"] > 0 else 0, self.v.dtype)
-        self.u = _kept(memory, "u", size if rule["average_from"] else 0)
+        self.v = _kept_weights(memory, "v", d, dtype)
+        shape = self.v.shape
+        self.paid = _kept(memory, "paid", shape, rule["l1"] > 0, self.v.dtype)
+        self.u = _kept(memory, "u", shape, rule["average_from"] > 0)
         super().__init__(rule, memory, self.v)
 
     @property
@@ -213,18 +241,22 @@ class JointLearner(_Steps):
 
     def __init__(self, d, dtype, rule, n_outputs=1, memory=None):
         memory = memory or {}
-        self.V = memory["V"] if memory else np.zeros(d * n_outputs, dtype)
+        self.V = _kept_weights(memory, "V", d * n_outputs, dtype)
+        shape, dtype = self.V.shape, self.V.dtype
+        if memory:
+            n_outputs = np.shape(memory["b"])[-1] if np.ndim(memory["b"]) == 2 else 0
+        if n_outputs < 1 or len(self.V) % n_outputs:
+            raise ValueError("The state of training is damaged: 'b' does not fit the weights.")
         # rows: the intercepts, their sum for averaging, their two moments
-        self.b = memory["b"] if memory else np.zeros((4, n_outputs))
-        size, dtype = len(self.V), self.V.dtype
+        self.b = _kept(memory, "b", (4, n_outputs), True)
         penalised, optimizer = rule["l1"] > 0 or rule["l2"] > 0, rule["optimizer"]
         n_moments = 0 if not optimizer else 1 if optimizer in _ONE_MOMENT else 2
-        lazy = optimizer and penalised
-        self.u = _kept(memory, "u", size if rule["average_from"] else 0)
-        self.paid = _kept(memory, "paid", size if rule["l1"] > 0 and not optimizer else 0, dtype)
-        self.moments = memory["moments"] if memory else np.zeros((n_moments, size), dtype)
-        self.last = _kept(memory, "last", size if lazy else 0)
-        self.n_outputs = self.b.shape[1]
+        lazy = bool(optimizer and penalised)
+        self.u = _kept(memory, "u", shape, rule["average_from"] > 0)
+        self.paid = _kept(memory, "paid", shape, rule["l1"] > 0 and not optimizer, dtype)
+        self.moments = _kept(memory, "moments", (n_moments, *shape), True, dtype)
+        self.last = _kept(memory, "last", shape, lazy)
+        self.n_outputs = n_outputs
         super().__init__(rule, memory, self.V)
         if memory and lazy and len(memory["last"]) == 0:
             self.last[:] = self.state["t"]  # a penalty that begins now is not owed for the past

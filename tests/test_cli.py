@@ -242,7 +242,7 @@ def test_the_same_seed_gives_the_same_file(folder, capsys):
 
 @pytest.mark.parametrize("loss", [*MARGIN_LOSSES, *TARGET_LOSSES])
 def test_every_loss_that_can_be_chosen_learns(folder, capsys, loss):
-    rows = [(str(i % 3), 10.0 * (i % 3)) for i in range(60)]
+    rows = [(str(i % 3), 10.0 * (i % 3)) for i in range(600)]
     write_table("a.jsonl", ["x", "y"], rows)
     options = ["--label", "y", "--categorical", "x", "--loss", loss, "--epochs", "40"]
     out = run(capsys, "cv", "a.jsonl", *options, "--cv", "2").out

@@ -834,3 +834,25 @@ def test_neighbouring_seeds_are_independent(quiet):
     weights = {SGDClassifier(random_state=seed, max_iter=1).fit(X, Y).coef_.tobytes()
                for seed in range(50)}
     assert len(weights) == 50
+
+
+@pytest.mark.memory
+@pytest.mark.parametrize(
+    ("parameters", "names"),
+    [
+        ({"penalty": "l1", "average": True}, ("v", "u", "paid")),
+        ({"optimizer": "adam", "average": True}, ("V", "b", "u", "moments", "last")),
+        ({"optimizer": "adagrad", "multi_class": "joint"}, ("V", "b", "moments", "last")),
+    ],
+)
+def test_a_damaged_state_is_refused(parameters, names):
+    """As a hostile model file could hold: kernels must never see arrays of other sizes."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((30, 7)), np.arange(30) % 3
+    whole = fastlin.SGDClassifier("log_loss", **parameters).partial_fit(X, y, classes=[0, 1, 2])
+    for name in names:
+        for damage in (lambda a: a[..., :-1].copy(), lambda a: a.astype(complex), lambda a: "x"):
+            model = copy.deepcopy(whole)
+            model._memories[0][name] = damage(model._memories[0][name])
+            with pytest.raises((ValueError, TypeError)):
+                model.partial_fit(X, y)
