@@ -160,12 +160,6 @@ def _add_column_options(parser: argparse.ArgumentParser) -> None:
 def _add_learner_options(parser: argparse.ArgumentParser) -> None:
     """Add what says how is learnt."""
     group = parser.add_argument_group("learning")
-    _add_objective_options(group)
-    _add_training_options(group)
-
-
-def _add_objective_options(group: Any) -> None:
-    """Add what says which function is minimised."""
     group.add_argument(
         "--learner",
         choices=("sgd", "perceptron"),
@@ -216,10 +210,6 @@ def _add_objective_options(group: Any) -> None:
 def _add_training_options(parser: argparse.ArgumentParser) -> None:
     """Add what says how long and in which order is trained."""
     group = parser.add_argument_group("training")
-
-
-def _add_training_options(group: Any) -> None:
-    """Add what says how it is minimised."""
     group.add_argument(
         "--epochs",
         "--max-iter",

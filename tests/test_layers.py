@@ -81,12 +81,16 @@ def test_there_is_something_to_read():
         ("knows no Python", r"Python\.h|\bPy[A-Z_]\w*|numpy"),
         ("allocates nothing", r"\b(malloc|calloc|realloc|free|alloca|strdup)\s*\("),
         ("calls no generator of the C library", r"\b(s?rand|random|drand48|rand_r)\s*\("),
-        ("calls no libm but sqrt",
-         r"\b(exp|exp2|expm1|log|log2|log10|log1p|pow|tanh|sin|cos|fma)f?\s*\("),
+        (
+            "calls no libm but sqrt",
+            r"\b(exp|exp2|expm1|log|log2|log10|log1p|pow|tanh|sin|cos|fma)f?\s*\(",
+        ),
         ("prints nothing and ends nothing", r"\b(printf|fprintf|puts|exit|abort)\s*\("),
         ("keeps no state", r"\bstatic\s+(?!inline\b|const\b)(?![^;{=]*\()[^;]*[;=]"),
-        ("has no array of variable length",
-         r"\b(?:int|double|float|char|u?int\d+_t)\s+\w+\[[a-z]\w*\]\s*[;=]"),
+        (
+            "has no array of variable length",
+            r"\b(?:int|double|float|char|u?int\d+_t)\s+\w+\[[a-z]\w*\]\s*[;=]",
+        ),
     ],
     ids=lambda value: value if " " in value else "",
 )
@@ -97,8 +101,9 @@ def test_c(path, rule, pattern):
 
 @pytest.mark.parametrize("path", [path for path in C_FILES if path.name != "fl_common.h"], ids=name)
 def test_gnu_extensions_stand_in_one_file(path):
-    assert not re.search(r"__attribute__|__builtin_|__restrict__|__forceinline|_MSC_VER|typeof",
-                         c_code(path))
+    assert not re.search(
+        r"__attribute__|__builtin_|__restrict__|__forceinline|_MSC_VER|typeof", c_code(path)
+    )
 
 
 @pytest.mark.parametrize("path", [path for path in C_FILES if path.suffix == ".h"], ids=name)
@@ -196,8 +201,11 @@ def test_few_files_call_kernels(path):
 
 @pytest.mark.parametrize("file", ["sgd.py", "perceptron.py", "passive_aggressive.py"])
 def test_estimators_have_no_loops(file):
-    loops = [node for node in ast.walk(parse(ROOT / "fastlin" / file))
-             if isinstance(node, (ast.For, ast.While))]
+    loops = [
+        node
+        for node in ast.walk(parse(ROOT / "fastlin" / file))
+        if isinstance(node, (ast.For, ast.While))
+    ]
     assert not loops
 
 
@@ -221,8 +229,14 @@ def test_scipy_and_friends_are_imported_where_they_are_used(path):
     for node in parse(path).body:
         for module in imports(ast.Module([node], [])):
             if isinstance(node, (ast.Import, ast.ImportFrom)):
-                assert module.partition(".")[0] not in ("scipy", "sklearn", "pandas", "polars",
-                                                        "pyarrow", "matplotlib")
+                assert module.partition(".")[0] not in (
+                    "scipy",
+                    "sklearn",
+                    "pandas",
+                    "polars",
+                    "pyarrow",
+                    "matplotlib",
+                )
 
 
 def test_import_loads_neither_scipy_nor_scikit_learn():
@@ -308,8 +322,9 @@ def written_default(line):
         return text
 
 
-ESTIMATOR_CLASSES = [value for value in PUBLIC.values()
-                     if inspect.isclass(value) and hasattr(value, "get_params")]
+ESTIMATOR_CLASSES = [
+    value for value in PUBLIC.values() if inspect.isclass(value) and hasattr(value, "get_params")
+]
 
 
 @pytest.mark.parametrize("cls", ESTIMATOR_CLASSES, ids=lambda cls: cls.__name__)

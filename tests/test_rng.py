@@ -107,8 +107,9 @@ def test_blocks_hold_every_row_once_and_stay_together(n, block):
         # the same blocks, where the last and shorter one may stand anywhere
         assert len(set(plain[start : start + block])) == len(plain[start : start + block])
     np.testing.assert_array_equal(np.sort(plain), rows)
-    np.testing.assert_array_equal(np.searchsorted(rows, plain) // block,
-                                  np.searchsorted(rows, out) // block)
+    np.testing.assert_array_equal(
+        np.searchsorted(rows, plain) // block, np.searchsorted(rows, out) // block
+    )
     again = np.full(n, -1)
     order.shuffle_blocks(rows, again, block, rng(n), np.empty(0, dtype=np.int64))
     np.testing.assert_array_equal(again, out)

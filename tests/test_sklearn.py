@@ -94,8 +94,9 @@ def test_pipeline_search_and_scores(cls):
     assert model.fit(X, NAMES).score(X, NAMES) > 0.85
     assert cross_val_score(model, X, NAMES, cv=3).mean() > 0.8
     step = model.steps[-1][0]
-    search = GridSearchCV(model, {f"{step}__average": [False, True], f"{step}__max_iter": [5, 30]},
-                          cv=3, n_jobs=1)
+    search = GridSearchCV(
+        model, {f"{step}__average": [False, True], f"{step}__max_iter": [5, 30]}, cv=3, n_jobs=1
+    )
     search.fit(X, NAMES)
     assert search.best_score_ > 0.8
     assert search.predict(X).dtype == NAMES.dtype
@@ -123,8 +124,11 @@ def test_meta_estimators(cls):
         BaggingClassifier(model, n_estimators=3, random_state=0),
         OneVsRestClassifier(short(cls)),
         OneVsOneClassifier(short(cls)),
-        StackingClassifier([("a", model), ("b", scaled(short(Perceptron)))],
-                           final_estimator=short(SGDClassifier, loss="log_loss"), cv=3),
+        StackingClassifier(
+            [("a", model), ("b", scaled(short(Perceptron)))],
+            final_estimator=short(SGDClassifier, loss="log_loss"),
+            cv=3,
+        ),
         VotingClassifier([("a", model), ("b", scaled(short(SGDClassifier)))]),
     ):
         outer.fit(X, NAMES)
@@ -153,10 +157,12 @@ def test_columns_of_a_frame():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(X, columns=list("abcd"))
     frame["kind"] = pd.Categorical(np.where(Y == 0, "one", "other"))
-    columns = ColumnTransformer([
-        ("numbers", preprocessing.StandardScaler(), list("abcd")),
-        ("kinds", preprocessing.OneHotEncoder(), ["kind"]),
-    ])
+    columns = ColumnTransformer(
+        [
+            ("numbers", preprocessing.StandardScaler(), list("abcd")),
+            ("kinds", preprocessing.OneHotEncoder(), ["kind"]),
+        ]
+    )
     model = pipeline.make_pipeline(columns, short(SGDClassifier)).fit(frame, NAMES)
     assert model.score(frame, NAMES) > 0.85
     named = scaled(short(SGDClassifier)).set_output(transform="pandas").fit(frame[list("abcd")], Y)
@@ -206,8 +212,12 @@ def test_agreement_with_scikit_learn():
 
     data = datasets.make_classification(2000, 20, n_informative=8, random_state=0)
     ours, theirs = (
-        np.mean([cross_val_score(scaled(cls("log_loss", random_state=seed)), *data, cv=3).mean()
-                 for seed in range(3)])
+        np.mean(
+            [
+                cross_val_score(scaled(cls("log_loss", random_state=seed)), *data, cv=3).mean()
+                for seed in range(3)
+            ]
+        )
         for cls in (SGDClassifier, Peer)
     )
     assert abs(ours - theirs) < 0.02
