@@ -56,7 +56,7 @@ _DOUBLE = [
     replace(case, dtype="float64", bars=(_DOUBLE_BARS[case.data], None, None)) for case in _MAIN
 ]
 _OTHERS = [
-    replace(case, bars=(3, None, None), seeds=3, **difference)
+    replace(case, bars=(3, None, None), seeds=2, **difference)
     for difference in (
         {"loss": "hinge"},
         {"loss": "squared_error", "learning_rate": "invscaling"},

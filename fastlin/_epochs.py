@@ -16,7 +16,7 @@ from ._core import order as _order
 from ._core.rows import Rows
 from ._progress import show_epoch
 
-__all__ = ["EpochPlan", "Report", "RowOrder", "row_order", "train"]
+__all__ = ["SHORTER_STEPS", "EpochPlan", "Report", "RowOrder", "row_order", "train"]
 
 # Rows that are shuffled together where memory order matters: so many, or fewer where they are long,
 # since a block and the next share the cache with the weights. Against a full permutation 64 cost no
@@ -32,6 +32,11 @@ _CACHED_BYTES = 8 << 20
 # Neighbouring rows whose targets correlate more than this are in some order of the target; blocks
 # of them would be visited one class at a time.
 _MAX_CORRELATION = 0.2
+# What to do about steps that are too long.
+SHORTER_STEPS = (
+    "Scale the columns of X, or take shorter steps: a lower eta0 or C, or a higher alpha where "
+    "learning_rate is 'optimal'."
+)
 # `adaptive`: divide the step by this when the loss no longer falls, down to a floor
 _ADAPTIVE_FACTOR = 5.0
 _ADAPTIVE_FLOOR = 1e-6
@@ -178,7 +183,7 @@ def _check_finite(learner: Any, epoch: int) -> None:
     if not learner.is_finite():
         raise ValueError(
             f"Floating-point overflow in epoch {epoch + 1}: the steps are too long for these "
-            "data. Scale the columns of X, or lower eta0."
+            "data. " + SHORTER_STEPS
         )
 
 

@@ -186,7 +186,10 @@ def opened_for_writing(target: Any) -> Iterator[BinaryIO]:
         if os.path.exists(path):
             shutil.copymode(path, temporary)
         os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
+    except BaseException as error:
+        with contextlib.suppress(OSError):
             os.unlink(temporary)
+        if isinstance(error, OSError) and error.filename == temporary:
+            # the name that the user gave
+            raise type(error)(error.errno, error.strerror, path) from None
         raise

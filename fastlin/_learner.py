@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from ._core import joint as _joint
+from ._core import rows as _rows
 from ._core import sgd as _sgd
 from ._core.rows import NEAR_BYTES, Rows
-from ._parallel import Cancelled
+from ._parallel import Cancelled, is_cancelled
 from ._scores import check_dtype, rows_per_call, score_rows
 
 __all__ = ["JointLearner", "Learner", "make_learner", "weights_in"]
@@ -154,7 +155,7 @@ class _Steps:
         batch = max(1, min(self.rule["batch_size"], n))
         piece = rows_per_call(X, self.n_outputs, batch)
         for start in range(0, n, piece):
-            if self.cancelled:
+            if self.cancelled or is_cancelled():
                 raise Cancelled
             rule = dict(self.rule, batch_size=batch, weights_ahead=self._weights_ahead(X))
             stop = start + piece
@@ -180,11 +181,21 @@ class _Steps:
         l1, l2 = self.rule["l1"], self.rule["l2"]
         if not l1 and not l2:
             return 0.0
-        w = self.weights(averaged=False)[0].ravel()
+        if not l1 and not self.rule["optimizer"]:
+            # what the weights are over the scale will do: no copy of a million of them per epoch
+            w, scale = self.scaled, self.state["scale"]
+        else:
+            w, scale = self.weights(averaged=False)[0].ravel(), 1.0
+        squares = np.einsum("i,i", w, w, dtype=np.float64) if l2 else 0.0
         return float(
-            l1 * np.abs(w).sum(dtype=np.float64)
-            + 0.5 * l2 * np.einsum("i,i", w, w, dtype=np.float64)
+            (l1 * np.abs(w).sum(dtype=np.float64) if l1 else 0.0) + 0.5 * l2 * scale**2 * squares
         )
+
+    def is_finite(self) -> bool:
+        """Whether no weight has overflowed."""
+        w = self.scaled
+        numbers = np.isfinite(self.intercepts).all() and np.isfinite(self.state["sum_loss"])
+        return bool(numbers) and _rows.first_non_finite(w, 0, len(w)) < 0
 
 
 class Learner(_Steps):
@@ -230,10 +241,15 @@ class Learner(_Steps):
         _sgd.publish(state, self.v, self.paid, w)
         return w[None], np.array([state["intercept"]])
 
-    def is_finite(self) -> bool:
-        """Whether no weight has overflowed: a sum is finite only if all its terms are."""
-        total = float(self.v.sum(dtype=np.float64)) + self.state["intercept"]
-        return bool(np.isfinite(total)) and bool(np.isfinite(self.state["sum_loss"]))
+    @property
+    def scaled(self) -> np.ndarray:
+        """All weights, over the scale."""
+        return self.v
+
+    @property
+    def intercepts(self) -> np.ndarray:
+        """The intercept after the last step."""
+        return np.array([self.state["intercept"]])
 
 
 class JointLearner(_Steps):
@@ -305,10 +321,15 @@ class JointLearner(_Steps):
             _sgd.publish(state, self.V, self.paid, w)
         return np.ascontiguousarray(w.reshape(-1, self.n_outputs).T), b
 
-    def is_finite(self) -> bool:
-        """Whether no weight has overflowed: a sum is finite only if all its terms are."""
-        total = float(self.V.sum(dtype=np.float64)) + float(self.b[0].sum())
-        return bool(np.isfinite(total)) and bool(np.isfinite(self.state["sum_loss"]))
+    @property
+    def scaled(self) -> np.ndarray:
+        """All weights, over the scale."""
+        return self.V
+
+    @property
+    def intercepts(self) -> np.ndarray:
+        """The intercepts after the last step."""
+        return self.b[0]
 
 
 _ONE_MOMENT = (1, 3)  # AdaGrad and RMSProp

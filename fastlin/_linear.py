@@ -265,7 +265,8 @@ class LinearRegressorMixin(RegressorMixin):
         >>> import numpy as np
         >>> from fastlin import SGDRegressor
         >>> x = np.linspace(-1, 1, 50)[:, None]
-        >>> scorer = SGDRegressor(penalty=None, random_state=0).fit(x, 3 * x.ravel() + 1).scorer()
+        >>> model = SGDRegressor(penalty=None, eta0=0.1, random_state=0)
+        >>> scorer = model.fit(x, 3 * x.ravel() + 1).scorer()
         >>> abs(scorer(np.array([0.5])) - 2.5) < 0.1
         True
         """

@@ -26,6 +26,8 @@ LONG = {
     "more tasks than threads": "SGDClassifier(max_iter=10**9, tol=None, verbose=1, n_jobs=2)"
     ".fit(X, np.arange(len(y)) % 9)",
     "joint": "Perceptron(max_iter=10**9, tol=None, verbose=1).fit(X, y)",
+    "folds":
+        "cross_val_score(SGDClassifier(max_iter=10**9, tol=None, verbose=1), X, y, n_jobs=2)",
     "adaptive": "SGDRegressor(max_iter=10**9, tol=None, verbose=1, optimizer='adam').fit(X, y)",
 }
 
@@ -37,6 +39,7 @@ def test_ctrl_c_ends_a_fit(fit):
         import warnings
         import numpy as np
         from fastlin import Perceptron, SGDClassifier, SGDRegressor
+        from fastlin.model_selection import cross_val_score
         X = np.random.default_rng(0).normal(size=(20_000, 50))
         y = np.arange(20_000) % 3
         {fit}
@@ -50,7 +53,8 @@ def test_ctrl_c_ends_a_fit(fit):
     finally:
         process.kill()
         process.wait()
-    assert err.rstrip().endswith("KeyboardInterrupt")
+    # a thread that was just beginning may still report its epoch after the traceback
+    assert "\nKeyboardInterrupt\n" in err
     assert process.returncode in (1, 130, -signal.SIGINT)
 
 

@@ -110,7 +110,7 @@ def test_no_model_is_worse_than_a_constant_without_a_word(loss, data, params):
 
 
 def test_overflow_is_an_error_that_says_what_to_do():
-    message = r"overflow in epoch 1: .*Scale the columns of X, or lower eta0"
+    message = r"overflow in epoch 1: .*Scale the columns of X, or take shorter steps"
     with pytest.raises(ValueError, match=message):
         SGDClassifier("log_loss", learning_rate="constant", eta0=1e300).fit(X * 1e200, Y)
     model = SGDClassifier("log_loss", learning_rate="constant", eta0=1e300)

@@ -152,3 +152,36 @@ def test_initial_weights(cls, quiet):
             cls(**params).fit(X, y, coef_init=wrong)
     with pytest.raises(ValueError, match="intercept_init must hold"):
         cls(**params).fit(X, y, intercept_init=[1.0, 2.0])
+
+
+@pytest.mark.memory
+@pytest.mark.parametrize(
+    "model",
+    [
+        Perceptron(random_state=0), Perceptron(random_state=0, average="voted"),
+        SGDClassifier("log_loss", multi_class="joint", random_state=0),
+        SGDClassifier(random_state=0),
+    ],
+)
+@pytest.mark.parametrize("fault", ["class_weight", "overflow", "labels"])
+def test_a_growing_call_that_fails_changes_nothing(model, fault, quiet):
+    X = np.random.default_rng(0).standard_normal((300, 6))
+    y = np.array(["a", "b"] * 150)
+    model = copy.deepcopy(model).partial_fit(X[:4], y[:4], grow=True)
+    before = pickle.dumps(model)
+    wrong = np.full((2, 6), 1.7e308) if fault == "overflow" else X[:2]
+    labels = [0, 1] if fault == "labels" else ["a", "q"]
+    if fault == "class_weight":
+        model.set_params(class_weight={"zzz": 1})
+    with pytest.raises((ValueError, TypeError)):
+        for _ in range(20):
+            model.partial_fit(wrong, labels, grow=True)
+    model.set_params(class_weight=None)
+    assert model.classes_.tolist() == ["a", "b"] or fault == "overflow"
+    if fault != "overflow":
+        whole = pickle.loads(before)
+        np.testing.assert_array_equal(model.coef_, whole.coef_)
+        for _ in range(5):
+            model.partial_fit(X, y)
+            whole.partial_fit(X, y)
+        np.testing.assert_array_equal(model.decision_function(X), whole.decision_function(X))
