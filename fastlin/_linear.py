@@ -150,8 +150,8 @@ class LinearClassifierMixin(ClassifierMixin):
         """Return a compiled, read-only copy of the model that scores one row per call.
 
         For services that get one row at a time: ``s(x)`` and ``s(indices, data)`` return the
-        response (a float, or an array of shape (n_classes,)) to a dense or a sparse row in some
-        0.2 microseconds, ``s.predict`` of the same arguments returns the class.
+        response (a float, or an array of shape (n_classes,)) of a dense or a sparse row in some 0.2
+        microseconds, ``s.predict`` of the same arguments returns the class.
 
         Returns
         -------
@@ -245,7 +245,7 @@ class LinearRegressorMixin(RegressorMixin):
         """Return a compiled, read-only copy of the model that scores one row per call.
 
         For services that get one row at a time: ``s(x)`` and ``s(indices, data)`` return the
-        prediction (a float) for a dense or a sparse row in some 0.2 microseconds, ``s.predict`` of
+        prediction (a float) of a dense or a sparse row in some 0.2 microseconds, ``s.predict`` of
         the same arguments returns the same.
 
         Returns

@@ -149,7 +149,8 @@ class OnlineEstimator(Estimator):
         elif self.tol is not None and not all(task.report.converged for task in tasks):
             warn_convergence(
                 f"{type(self).__name__} stopped after max_iter={self.max_iter} epochs while its "
-                f"objective still changed by more than tol={float(self.tol):g}; raise max_iter or tol."
+                f"objective still changed by more than tol={float(self.tol):g}; raise max_iter or "
+                "tol."
             )
 
     def _continue(self, rows: Rows, targets: list, groups: list[int],

@@ -70,7 +70,8 @@ class Scorer(LinearScorer):
                 "row: scorer(row.indices, row.data)."
             )
         if not _is_real(x):
-            hint = "; for a sparse row pass two arrays: scorer(indices, data)" if _is_ints(x) else ""
+            sparse = "for a sparse row pass two arrays: scorer(indices, data)"
+            hint = f"; {sparse}" if _is_ints(x) else ""
             raise TypeError(
                 f"x must be an array of float64 or float32, got {_kind(x)}{hint}; for other "
                 "input use the model itself."

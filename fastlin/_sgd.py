@@ -96,7 +96,8 @@ def make_rule(
         "eta0": float(eta0),
         "power_t": float(power_t),
         "alpha": float(scale),
-        # Bottou's heuristic, as in scikit-learn: the first steps are as long as a typical weight.
+        # Bottou's heuristic, as in scikit-learn: the first steps have the length of a typical
+        # weight.
         "t0": scale**-0.75 if learning_rate == "optimal" else 0.0,
         "step_rule": _STEP_RULES[learning_rate if passive_aggressive else "gradient"],
         "aggressiveness": float(eta0) if passive_aggressive else 1.0,

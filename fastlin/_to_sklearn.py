@@ -74,7 +74,7 @@ def _sgd_classifier(model: Any, linear_model: Any) -> Any:
 
 
 def _softmax(model: Any, linear_model: Any) -> Any:
-    """A multinomial LogisticRegression. Its C would be 1 / (alpha n), but n is known no more."""
+    """A multinomial LogisticRegression. Its C would be 1 / (alpha n), but n is no longer known."""
     shared = ("fit_intercept", "class_weight", "warm_start", "verbose", "n_jobs", "max_iter")
     parameters = {name: getattr(model, name) for name in shared}
     estimator = linear_model.LogisticRegression(

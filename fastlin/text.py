@@ -182,7 +182,7 @@ class HashingVectorizer(TextAnalysis, Estimator):
     stop_words : "english", list of str or None, default=None
         Words to leave out before n-grams are made; "english" is scikit-learn's list and needs
         scikit-learn.
-    token_pattern : str or None, default=r"(?u)\\b\\w\\w+\\b"
+    token_pattern : str or None, default=r"(?u)\b\w\w+\b"
         Regular expression of a word; with a group, the group is the word.
     ngram_range : tuple (min_n, max_n), default=(1, 1)
         Lengths of the n-grams, both ends included.

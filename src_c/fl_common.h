@@ -1,4 +1,5 @@
-/* Compiler differences, status codes and debug checks: the only file with GNU or MSVC extensions. */
+/* Compiler differences, status codes and debug checks: the only file with GNU or MSVC
+ * extensions. */
 #ifndef FL_COMMON_H
 #define FL_COMMON_H
 
@@ -38,8 +39,8 @@
 #  define FL_UNLIKELY(c) (c)
 #endif
 
-/* FL_KEEP_SCALAR() in the body of a loop keeps compilers from vectorising it. Loads through an index
- * become loads of pieces and shuffles, 9 instructions per entry where 3 do. */
+/* FL_KEEP_SCALAR() in the body of a loop keeps compilers from vectorising it. Loads through an
+ * index become loads of pieces and shuffles, 9 instructions per entry where 3 do. */
 
 /* Checks that cost time: on only under FASTLIN_DEBUG, where a failure ends the process with the
  * file and line. */

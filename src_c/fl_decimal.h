@@ -266,8 +266,9 @@ FL_INLINE const uint8_t *fl_take_fraction(const uint8_t *p, int64_t digits, uint
     return p + fl_count_before(flags);
 }
 
-/* Sets *m to the value of a run of digits, one by one: indices and integer parts are short and alike in length, so the branches
- * are predicted and the next token need not wait for a count of digits. */
+/* Sets *m to the value of a run of digits, one by one: indices and integer parts are short and
+ * alike in length, so the branches are predicted and the next token need not wait for a count of
+ * digits. */
 FL_INLINE const uint8_t *fl_take_integer(const uint8_t *p, uint64_t *m, int64_t *count, int *fits)
 {
     const uint8_t *begin = p;

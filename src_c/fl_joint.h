@@ -3,15 +3,15 @@
  * Weights lie as V[j K + k], so that one entry of a row finds the weights of all outputs side by
  * side. The step is that of fl_sgd.h with the gradient g_k x_j, or one of the adaptive ones:
  *
- *   AdaGrad   (Duchi, Hazan & Singer 2011, JMLR 12)      A += g^2;           h = eta / (sqrt A + e)
- *   RMSProp   (Tieleman & Hinton 2012)                    A = r A + (1-r) g^2; h as above
- *   AdaDelta  (Zeiler 2012, arXiv:1212.5701)              A likewise; h = eta sqrt(B + e) / sqrt(A + e);
- *                                                         B = r B + (1-r) (h g)^2
- *   Adam      (Kingma & Ba 2015, ICLR)                    M = b1 M + (1-b1) g; A with b2;
- *                                                         h = eta c / (sqrt A + e), step h M
- * with c = sqrt(1 - b2^t) / (1 - b1^t). A coordinate whose gradient is 0 is not visited: its moments
- * stay as they are. That is the variant for sparse gradients, and makes the model independent of
- * whether zeros are stored.
+ *   AdaGrad   (Duchi, Hazan & Singer 2011, JMLR 12)   A += g^2;           h = eta / (sqrt A + e)
+ *   RMSProp   (Tieleman & Hinton 2012)                A = r A + (1-r) g^2; h as above
+ *   AdaDelta  (Zeiler 2012, arXiv:1212.5701)          A likewise; h = eta sqrt((B + e) / (A + e));
+ *                                                     B = r B + (1-r) (h g)^2
+ *   Adam      (Kingma & Ba 2015, ICLR)                M = b1 M + (1-b1) g; A with b2;
+ *                                                     h = eta c / (sqrt A + e), step h M
+ * with c = sqrt(1 - b2^t) / (1 - b1^t). A coordinate whose gradient is 0 is not visited: its
+ * moments stay as they are. That is the variant for sparse gradients, and makes the model
+ * independent of whether zeros are stored.
  *
  * The penalty of an adaptive step is proximal (Duchi et al. 2011, section 5): a coordinate that was
  * last visited k steps ago takes

@@ -18,7 +18,8 @@ FL_INLINE void FL_TYPED(fl_joint_scores)(struct fl_row row, int64_t K,
 }
 
 /* V_k += c_k x for the active outputs, keeping the average. */
-FL_INLINE void FL_TYPED(fl_joint_add)(const struct fl_sgd_state *state, struct fl_row row, int64_t K,
+FL_INLINE void FL_TYPED(fl_joint_add)(const struct fl_sgd_state *state, struct fl_row row,
+                                      int64_t K,
                                       const FL_REAL *FL_RESTRICT c,
                                       const int64_t *FL_RESTRICT active, int64_t n_active,
                                       FL_REAL *FL_RESTRICT V, double *FL_RESTRICT u) {
@@ -45,7 +46,8 @@ FL_INLINE void FL_TYPED(fl_joint_add)(const struct fl_sgd_state *state, struct f
 }
 
 /* All weights of a row's entries pay the L1 penalty due (fl_penalty.h). */
-FL_INLINE void FL_TYPED(fl_joint_pay)(const struct fl_sgd_state *state, struct fl_row row, int64_t K,
+FL_INLINE void FL_TYPED(fl_joint_pay)(const struct fl_sgd_state *state, struct fl_row row,
+                                      int64_t K,
                                       FL_REAL *FL_RESTRICT V, double *FL_RESTRICT u,
                                       FL_REAL *FL_RESTRICT paid) {
     const double scale = state->scale, inverse = 1.0 / scale;
@@ -69,8 +71,8 @@ FL_INLINE void FL_TYPED(fl_joint_collect)(struct fl_row row, int64_t K, const do
     });
 }
 
-/* Coordinates that wait for their adaptive step: 16 at a time, so that the square roots and divisions
- * run in vector registers. Places are distinct. */
+/* Coordinates that wait for their adaptive step: 16 at a time, so that the square roots and
+ * divisions run in vector registers. Places are distinct. */
 struct FL_TYPED(fl_adaptive_block) {
     int n;
     int64_t place[16];

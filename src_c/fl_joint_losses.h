@@ -57,7 +57,8 @@ FL_INLINE double fl_largest(const double *z, int64_t K) {
 }
 
 /* Returns the loss; fills the gradient g, the classes where it is not 0 and their number. */
-FL_INLINE double fl_joint_loss(int loss, const double *FL_RESTRICT z, int64_t K, int64_t y, double a,
+FL_INLINE double fl_joint_loss(int loss, const double *FL_RESTRICT z, int64_t K, int64_t y,
+                               double a,
                                double *FL_RESTRICT g, int64_t *FL_RESTRICT active,
                                int64_t *FL_RESTRICT n_active) {
     double value, sum = 0, top, t, u, p;

@@ -27,8 +27,8 @@ FL_INLINE uint64_t fl_to_bits(double x) {
 FL_INLINE double fl_pow2(int64_t k) { return fl_from_bits((uint64_t)(k + 1023) << 52); }
 
 /* Reduction x = k ln 2 + r, |r| <= ln 2 / 2 (Cody & Waite 1980), then the Taylor polynomial of
- * (e^r - 1 - r) / r^2, whose remainder is below 2^-58 at degree 11. It is evaluated in pairs (Estrin
- * 1960): the next row waits for this result, so the length of the chain is what costs. */
+ * (e^r - 1 - r) / r^2, whose remainder is below 2^-58 at degree 11. It is evaluated in pairs
+ * (Estrin 1960): the next row waits for this result, so the length of the chain is what costs. */
 FL_INLINE double fl_exp(double x) {
     const double ln2_high = 6.93147180369123816490e-01; /* 32 significant bits: k * it is exact */
     const double ln2_low = 1.90821492927058770002e-10;
@@ -107,7 +107,8 @@ FL_INLINE double fl_abs(double x) { return fl_from_bits(fl_to_bits(x) & 0x7fffff
 FL_INLINE double fl_max(double a, double b) { return a > b ? a : b; }
 FL_INLINE double fl_min(double a, double b) { return a < b ? a : b; }
 
-/* x with its sign turned where w is negative; no branch, since the sign of a weight is a coin toss */
+/* x with its sign turned where w is negative; no branch, since the sign of a weight is a coin
+ * toss */
 FL_INLINE double fl_times_sign(double x, double w) {
     return fl_from_bits(fl_to_bits(x) ^ (fl_to_bits(w) & 0x8000000000000000u));
 }

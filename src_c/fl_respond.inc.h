@@ -5,8 +5,8 @@ FL_INLINE void FL_TYPED(fl_prefetch_unchecked)(const FL_REAL *w, int64_t place) 
     FL_PREFETCH((uintptr_t)w + (uintptr_t)place * sizeof(FL_REAL));
 }
 
-/* *dot = sum_k x[k] w[j[k]]; returns whether all columns are at most `last`. `readable` entries of j
- * may be looked at, `size` of them and perhaps what follows. */
+/* *dot = sum_k x[k] w[j[k]]; returns whether all columns are at most `last`. `readable` entries of
+ * j may be looked at, `size` of them and perhaps what follows. */
 FL_INLINE int FL_TYPED(fl_checked_dot)(const int32_t *FL_RESTRICT j, const FL_REAL *FL_RESTRICT x,
                                        int64_t size, int64_t readable,
                                        const FL_REAL *FL_RESTRICT w, uint32_t last, int prefetch,

@@ -6,8 +6,8 @@
  *           entries (one-hot data)
  *   SIGNED  as ONES, with values +1 and -1: the index j stands for +1 at column j, ~j for -1
  *
- * Columns within a row are distinct and lie in [0, d): the door (fl_check.h) has seen to it, and the
- * unrolled updates rely on it. A stored zero counts as absent, so that storage never changes a
+ * Columns within a row are distinct and lie in [0, d): the door (_data.py) has seen to it, and
+ * the unrolled updates rely on it. A stored zero counts as absent, so that storage never changes a
  * model. `values` points to float or double; the functions for both come from fl_rows.inc.h.
  */
 #ifndef FL_ROWS_H
@@ -15,8 +15,8 @@
 
 #include "fl_common.h"
 
-/* Weights beyond this many bytes don't fit the second-level cache, and fetching those of the rows to
- * come pays; below it costs (measured: -36 % at 4 MB, +24 % at 188 KB). */
+/* Weights beyond this many bytes don't fit the second-level cache, and fetching those of the rows
+ * to come pays; below it costs (measured: -36 % at 4 MB, +24 % at 188 KB). */
 #define FL_NEAR_BYTES (384 * 1024)
 
 enum fl_layout { FL_DENSE, FL_CSR, FL_ONES, FL_SIGNED };

@@ -1,7 +1,8 @@
 /* Row operations for one type FL_REAL; included by fl_rows.h once per type, hence no guard.
  *
- * FL_EACH(row, j, x, ...) runs its last argument for every entry with x != 0: j is the column, x the
- * value. Sums run in fixed lanes, so that the bits are the same whatever the compiler makes of them.
+ * FL_EACH(row, j, x, ...) runs its last argument for every entry with x != 0: j is the column, x
+ * the value. Sums run in fixed lanes, so that the bits are the same whatever the compiler makes of
+ * them.
  */
 
 #ifndef FL_EACH

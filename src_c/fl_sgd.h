@@ -12,7 +12,8 @@
  * with S_t = sum of the scales after each averaged step up to t and u = sum_t dv_t S_(t-1),
  *     sum_t w_t = S_T v - u
  * so u takes one addition per entry that changes (Xu 2011, "Towards optimal one pass large scale
- * learning with averaged stochastic gradient descent"). u is double: S grows to the number of steps.
+ * learning with averaged stochastic gradient descent"). u is double: S grows to the number of
+ * steps.
  */
 #ifndef FL_SGD_H
 #define FL_SGD_H

@@ -62,7 +62,8 @@ FL_INLINE void FL_TYPED(fl_sgd_pay)(const struct fl_sgd_state *state, struct fl_
 /* The weights as the user sees them: the L1 penalty is paid up, the state stays as it is, so that
  * training in two calls equals training in one. */
 FL_INLINE void FL_TYPED(fl_sgd_publish)(const struct fl_sgd_state *state, int64_t d,
-                                        const FL_REAL *FL_RESTRICT v, const FL_REAL *FL_RESTRICT paid,
+                                        const FL_REAL *FL_RESTRICT v,
+                                        const FL_REAL *FL_RESTRICT paid,
                                         FL_REAL *FL_RESTRICT w) {
     for (int64_t j = 0; j < d; j++) {
         double value = state->scale * v[j];

@@ -36,7 +36,8 @@ static const uint8_t *token_end(const uint8_t *p)
 }
 
 /* Notes where the offending token stands; passes the status through. */
-static fl_svm_status fail(fl_svm *s, const uint8_t *text, const uint8_t *token, fl_svm_status status)
+static fl_svm_status fail(fl_svm *s, const uint8_t *text, const uint8_t *token,
+                          fl_svm_status status)
 {
     s->token_begin = token - text;
     s->token_end = token_end(token) - text;

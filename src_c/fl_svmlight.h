@@ -22,7 +22,8 @@
 typedef enum {
     FL_SVM_DONE = 0,      /* all lines are read */
     FL_SVM_FULL,          /* an array is full */
-    FL_SVM_NO_TARGET,     /* errors: position is the line's, token_begin and token_end the token's */
+    /* errors: position is the line's, token_begin and token_end the token's */
+    FL_SVM_NO_TARGET,
     FL_SVM_BAD_TARGET,
     FL_SVM_INFINITE_TARGET,
     FL_SVM_NO_QUERY_ID,

@@ -16,7 +16,8 @@ def naive(X, X_new, names=None):
         for row in X:
             if not any(same(row[j], value) for value in seen):
                 seen.append(row[j])
-        missing = [v for v in seen if v is None] + [v for v in seen if v is not None and v != v]  # noqa: PLR0124
+        nan = [v for v in seen if v is not None and v != v]  # noqa: PLR0124
+        missing = [v for v in seen if v is None] + nan
         seen = sorted(v for v in seen if v is not None and v == v) + missing  # noqa: PLR0124
         columns += [[float(same(row[j], value)) for row in X_new] for value in seen]
         labels += [f"{names[j] if names else f'x{j}'}_{value}" for value in seen]

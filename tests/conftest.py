@@ -26,7 +26,7 @@ def pytest_configure(config):
         "markers", "memory: touches the memory that kernels read and write; run under sanitizers"
     )
     try:
-        import fastlin._core.rows  # noqa: F401
+        import fastlin._core.rows
     except ImportError as error:
         import fastlin
 

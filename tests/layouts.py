@@ -106,8 +106,9 @@ def duplicates(X):
 
 def explicit_zeros(X):
     n, d = X.shape
-    return sparse.csr_array((X.ravel(), np.tile(np.arange(d), n), np.arange(0, n * d + 1, d)),
-                            shape=X.shape)
+    return sparse.csr_array(
+        (X.ravel(), np.tile(np.arange(d), n), np.arange(0, n * d + 1, d)), shape=X.shape
+    )
 
 
 def spare_room(X):
@@ -130,8 +131,6 @@ def signed_rows(X):
     X = sparse.csr_array(X)
     indices = np.where(X.data < 0, ~X.indices, X.indices).astype(np.int32)
     return _rows.make_rows("signed", *X.shape, None, indices, X.indptr.astype(np.int64), np.float64)
-
-
 
 
 LAYOUTS = [
@@ -159,8 +158,9 @@ LAYOUTS = [
     Layout("csr explicit zeros", "any_values", explicit_zeros),
     Layout("csr spare room", "any_values", spare_room),
     Layout("csr int values", "whole", lambda X: sparse.csr_array(X.astype(np.int32))),
-    Layout("csr float32", "any_values", lambda X: sparse.csr_array(X.astype(np.float32)),
-           np.float32),
+    Layout(
+        "csr float32", "any_values", lambda X: sparse.csr_array(X.astype(np.float32)), np.float32
+    ),
     Layout("csc", "any_values", sparse.csc_array),
     Layout("coo", "any_values", sparse.coo_array),
     Layout("lil", "any_values", sparse.lil_array),
@@ -171,7 +171,12 @@ LAYOUTS = [
     Layout("ones, fixed width", "fixed", sparse.csr_array, kind="ones"),
     Layout("ones unsorted", "binary", unsorted, kind="ones"),
     Layout("ones bool", "binary", lambda X: sparse.csr_array(X.astype(bool)), kind="ones"),
-    Layout("ones float32", "fixed", lambda X: sparse.csr_array(X.astype(np.float32)), np.float32,
-           "ones"),
+    Layout(
+        "ones float32",
+        "fixed",
+        lambda X: sparse.csr_array(X.astype(np.float32)),
+        np.float32,
+        "ones",
+    ),
     Layout("signed", "signs", signed_rows, kind="signed"),
 ]

@@ -93,8 +93,11 @@ LOSSES = {
     )
 }  # fmt: skip
 DEFAULT_PARAMETER = {
-    "perceptron": 0.0, "huber": 0.1, "epsilon_insensitive": 0.1,
-    "squared_epsilon_insensitive": 0.1, "quantile": 0.5,
+    "perceptron": 0.0,
+    "huber": 0.1,
+    "epsilon_insensitive": 0.1,
+    "squared_epsilon_insensitive": 0.1,
+    "quantile": 0.5,
 }
 
 # How far an example may move its own response: to the minimum of its loss. The exponential loss
@@ -118,8 +121,23 @@ def schedule(name, eta0=0.01, power_t=0.5, alpha=1e-4):
     }[name]
 
 
-def sgd(X, y, orders, *, loss, eta, parameter=None, l1=0.0, l2=0.0, fit_intercept=True,
-        average_from=0, batch_size=1, weight=None, w=None, b=0.0):
+def sgd(
+    X,
+    y,
+    orders,
+    *,
+    loss,
+    eta,
+    parameter=None,
+    l1=0.0,
+    l2=0.0,
+    fit_intercept=True,
+    average_from=0,
+    batch_size=1,
+    weight=None,
+    w=None,
+    b=0.0,
+):
     """Stochastic gradient descent; returns w, b, the mean weights and the last epoch's loss."""
     n, d = X.shape
     f = LOSSES[loss]
@@ -177,9 +195,20 @@ def _pay(w, x, owed, paid):
         paid[j] += w[j] - z
 
 
-def passive_aggressive(X, y, orders, *, variant, C=1.0, loss="hinge", epsilon=0.1,
-                       fit_intercept=True, average_from=0, weight=None):
-    """Crammer et al. 2006; the intercept is one more feature of value 1, an empty row is skipped."""
+def passive_aggressive(
+    X,
+    y,
+    orders,
+    *,
+    variant,
+    C=1.0,
+    loss="hinge",
+    epsilon=0.1,
+    fit_intercept=True,
+    average_from=0,
+    weight=None,
+):
+    """Crammer et al. 2006; the intercept is one more feature of value 1, empty rows are skipped."""
     n, d = X.shape
     s = np.ones(n) if weight is None else weight
     w, b, t = np.zeros(d), 0.0, 0
@@ -251,8 +280,12 @@ def joint_perceptron_loss(z, y, a):
     return max(0.0, value), (np.eye(len(z))[rival] - np.eye(len(z))[y]) * wrong
 
 
-JOINT_LOSSES = {"log_loss": joint_log_loss, "sparsemax": joint_sparsemax, "hinge": joint_hinge,
-                "perceptron": joint_perceptron_loss}
+JOINT_LOSSES = {
+    "log_loss": joint_log_loss,
+    "sparsemax": joint_sparsemax,
+    "hinge": joint_hinge,
+    "perceptron": joint_perceptron_loss,
+}
 
 
 def loss_at(loss, z, y, a):
@@ -263,8 +296,22 @@ def loss_at(loss, z, y, a):
     return value, np.array([slope])
 
 
-def joint_sgd(X, y, K, orders, *, loss, eta, parameter=None, l1=0.0, l2=0.0, fit_intercept=True,
-              average_from=0, batch_size=1, weight=None):
+def joint_sgd(
+    X,
+    y,
+    K,
+    orders,
+    *,
+    loss,
+    eta,
+    parameter=None,
+    l1=0.0,
+    l2=0.0,
+    fit_intercept=True,
+    average_from=0,
+    batch_size=1,
+    weight=None,
+):
     """Stochastic gradient descent of K outputs at once, without shortening of steps."""
     n, d = X.shape
     a = DEFAULT_PARAMETER.get(loss, 0.0) if parameter is None else parameter
@@ -341,8 +388,23 @@ class Adaptive:
         return np.sign(w) * np.maximum(0, np.abs(w) - k * h * l1) / (1 + k * h * l2)
 
 
-def adaptive(X, y, K, orders, *, loss, optimizer, eta, parameter=None, l1=0.0, l2=0.0,
-             fit_intercept=True, average_from=0, batch_size=1, weight=None):
+def adaptive(
+    X,
+    y,
+    K,
+    orders,
+    *,
+    loss,
+    optimizer,
+    eta,
+    parameter=None,
+    l1=0.0,
+    l2=0.0,
+    fit_intercept=True,
+    average_from=0,
+    batch_size=1,
+    weight=None,
+):
     """AdaGrad, RMSProp, AdaDelta and Adam for sparse gradients, of one output or of K."""
     n, d = X.shape
     a = DEFAULT_PARAMETER.get(loss, 0.0) if parameter is None else parameter
@@ -371,8 +433,9 @@ def adaptive(X, y, K, orders, *, loss, optimizer, eta, parameter=None, l1=0.0, l
     return result
 
 
-def joint_passive_aggressive(X, y, K, orders, *, variant, C=1.0, fit_intercept=True,
-                             average_from=0, weight=None):
+def joint_passive_aggressive(
+    X, y, K, orders, *, variant, C=1.0, fit_intercept=True, average_from=0, weight=None
+):
     """The margin of the true class against its strongest rival; both rows move."""
     n, d = X.shape
     s = np.ones(n) if weight is None else weight
@@ -417,5 +480,6 @@ def joint_perceptron(X, y, n_classes, orders, *, eta0=1.0, fit_intercept=True, w
                     b[guess] -= eta0 * s[i]
             seen_w.append(W.copy())
             seen_b.append(b.copy())
-    return SimpleNamespace(W=W, b=b, mean_W=np.mean(seen_w, axis=0), mean_b=np.mean(seen_b, axis=0),
-                           mistakes=mistakes)
+    return SimpleNamespace(
+        W=W, b=b, mean_W=np.mean(seen_w, axis=0), mean_b=np.mean(seen_b, axis=0), mistakes=mistakes
+    )

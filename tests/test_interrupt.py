@@ -23,8 +23,8 @@ PATIENCE = 60
 LONG = {
     "one thread": "SGDClassifier(max_iter=10**9, tol=None, verbose=1).fit(X, y % 2)",
     "two threads": "SGDClassifier(max_iter=10**9, tol=None, verbose=1, n_jobs=2).fit(X, y)",
-    "more tasks than threads":
-        "SGDClassifier(max_iter=10**9, tol=None, verbose=1, n_jobs=2).fit(X, np.arange(len(y)) % 9)",
+    "more tasks than threads": "SGDClassifier(max_iter=10**9, tol=None, verbose=1, n_jobs=2)"
+    ".fit(X, np.arange(len(y)) % 9)",
     "joint": "Perceptron(max_iter=10**9, tol=None, verbose=1).fit(X, y)",
     "folds":
         "cross_val_score(SGDClassifier(max_iter=10**9, tol=None, verbose=1), X, y, n_jobs=2)",

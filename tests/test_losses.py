@@ -14,23 +14,51 @@ from fastlin._sgd import JOINT_LOSSES, LOSSES, MARGIN_LOSSES, TARGET_LOSSES, mak
 CONVEX = [name for name in LOSSES if name != "sigmoid_mse"]
 SMOOTH = ["squared_hinge", "log_loss", "sparsemax", "modified_huber", "exponential", "sigmoid_mse",
           "squared_error", "huber", "squared_epsilon_insensitive"]  # fmt: skip
-EXTREMES = [-1e3, -745.2, -709.8, -40.0, -36.7, -1.0, -0.5, -1e-9, 0.0, 1e-9, 0.3, 1.0, 2.0, 36.8,
-            40.0, 709.7, 745.2, 1e3]
+EXTREMES = [
+    -1e3,
+    -745.2,
+    -709.8,
+    -40.0,
+    -36.7,
+    -1.0,
+    -0.5,
+    -1e-9,
+    0.0,
+    1e-9,
+    0.3,
+    1.0,
+    2.0,
+    36.8,
+    40.0,
+    709.7,
+    745.2,
+    1e3,
+]
 
 
 def evaluate(name, p, y, parameter=None):
     p, y = np.broadcast_arrays(np.asarray(p, float), np.asarray(y, float))
     value, slope = np.empty(p.size), np.empty(p.size)
     loss = LOSSES[name]
-    core.evaluate(loss.code, loss.default if parameter is None else parameter,
-                  p.ravel().copy(), y.ravel().copy(), value, slope)
+    core.evaluate(
+        loss.code,
+        loss.default if parameter is None else parameter,
+        p.ravel().copy(),
+        y.ravel().copy(),
+        value,
+        slope,
+    )
     return value.reshape(p.shape), slope.reshape(p.shape)
 
 
 def parameters(name):
-    return {"perceptron": [0.0, 1.0], "huber": [0.1, 1.35, 0.0],
-            "epsilon_insensitive": [0.1, 0.0], "squared_epsilon_insensitive": [0.1, 0.0],
-            "quantile": [0.5, 0.16, 0.9]}.get(name, [None])
+    return {
+        "perceptron": [0.0, 1.0],
+        "huber": [0.1, 1.35, 0.0],
+        "epsilon_insensitive": [0.1, 0.0],
+        "squared_epsilon_insensitive": [0.1, 0.0],
+        "quantile": [0.5, 0.16, 0.9],
+    }.get(name, [None])
 
 
 CASES = [(name, parameter) for name in LOSSES for parameter in parameters(name)]
@@ -72,7 +100,10 @@ def test_slopes_are_derivatives(name, parameter):
             p = p[np.abs(p) < 10]
         h = 1e-5 * np.maximum(1, np.abs(p))
         h = (p + h) - p
-        ahead, behind = evaluate(name, p + h, y, parameter)[0], evaluate(name, p - h, y, parameter)[0]
+        ahead, behind = (
+            evaluate(name, p + h, y, parameter)[0],
+            evaluate(name, p - h, y, parameter)[0],
+        )
         value, slope = evaluate(name, p, y, parameter)
         tolerance = 1e-8 * (1 + np.abs(slope) + np.abs(value) * 1e-2)
         assert (np.abs((ahead - behind) / (2 * h) - slope) <= tolerance).all()
@@ -136,16 +167,23 @@ def test_kinks_of_margin_losses_make_the_learner_move():
 
 def test_identities_between_losses():
     p = np.linspace(-3, 3, 601)
-    np.testing.assert_allclose(evaluate("huber", p, 0.5, 1e6)[0], evaluate("squared_error", p, 0.5)[0],
-                               rtol=1e-12)
-    np.testing.assert_allclose(evaluate("quantile", p, 0.5, 0.5)[0],
-                               0.5 * evaluate("epsilon_insensitive", p, 0.5, 0.0)[0])
-    np.testing.assert_allclose(evaluate("squared_epsilon_insensitive", p, 0.5, 0.0)[0],
-                               2 * evaluate("squared_error", p, 0.5)[0])
-    np.testing.assert_array_equal(evaluate("perceptron", p, 1.0, 1.0)[0], evaluate("hinge", p, 1.0)[0])
+    np.testing.assert_allclose(
+        evaluate("huber", p, 0.5, 1e6)[0], evaluate("squared_error", p, 0.5)[0], rtol=1e-12
+    )
+    np.testing.assert_allclose(
+        evaluate("quantile", p, 0.5, 0.5)[0], 0.5 * evaluate("epsilon_insensitive", p, 0.5, 0.0)[0]
+    )
+    np.testing.assert_allclose(
+        evaluate("squared_epsilon_insensitive", p, 0.5, 0.0)[0],
+        2 * evaluate("squared_error", p, 0.5)[0],
+    )
+    np.testing.assert_array_equal(
+        evaluate("perceptron", p, 1.0, 1.0)[0], evaluate("hinge", p, 1.0)[0]
+    )
     # four times the two-class sparsemax loss at s = m
-    np.testing.assert_allclose(evaluate("modified_huber", p, 1.0)[0],
-                               4 * evaluate("sparsemax", p, 1.0)[0], rtol=1e-15)
+    np.testing.assert_allclose(
+        evaluate("modified_huber", p, 1.0)[0], 4 * evaluate("sparsemax", p, 1.0)[0], rtol=1e-15
+    )
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -180,12 +218,15 @@ def evaluate_joint(name, z, y, parameter=None):
     z, y = np.ascontiguousarray(z, dtype=float), np.asarray(y, dtype=float)
     value, gradient = np.empty(len(z)), np.empty_like(z)
     loss = LOSSES[name]
-    joint.joint_loss(loss.code, loss.default if parameter is None else parameter, z, y, value,
-                     gradient)
+    joint.joint_loss(
+        loss.code, loss.default if parameter is None else parameter, z, y, value, gradient
+    )
     return value, gradient
 
 
-JOINT_CASES = [(name, a) for name in JOINT_LOSSES for a in ([0.0, 1.0] if name == "perceptron" else [None])]
+JOINT_CASES = [
+    (name, a) for name in JOINT_LOSSES for a in ([0.0, 1.0] if name == "perceptron" else [None])
+]
 
 
 def responses(K, n=400, seed=0):
@@ -213,7 +254,7 @@ def test_joint_values_and_gradients_are_those_of_the_formulas(name, parameter, K
     for i in range(len(z)):
         expected = reference.JOINT_LOSSES[name](z[i], y[i], a)
         size = 1 + np.abs(z[i]).max()
-        assert abs(value[i] - expected[0]) <= 1e-14 * size**(2 if name == "sparsemax" else 1)
+        assert abs(value[i] - expected[0]) <= 1e-14 * size ** (2 if name == "sparsemax" else 1)
         np.testing.assert_allclose(gradient[i], expected[1], rtol=0, atol=1e-14 * size)
     assert (value >= 0).all()
 

@@ -50,7 +50,20 @@ def test_exp_is_within_one_ulp(name):
 
 
 def test_exp_at_its_ends():
-    x = [np.inf, -np.inf, 0.0, -0.0, 709.78, 709.79, 1e308, -745.13, -745.14, -745.2, -1e308, 1e-320]
+    x = [
+        np.inf,
+        -np.inf,
+        0.0,
+        -0.0,
+        709.78,
+        709.79,
+        1e308,
+        -745.13,
+        -745.14,
+        -745.2,
+        -1e308,
+        1e-320,
+    ]
     got = call(losses.exp, x)
     assert got[0] == np.inf
     assert got[1] == 0
@@ -64,8 +77,12 @@ def test_exp_at_its_ends():
 
 
 def test_exp_overflows_and_underflows_where_numpy_does():
-    edges = np.concatenate([709.782712893384 + np.arange(-50, 50) * 1.2e-13,
-                            -745.1332191019411 + np.arange(-50, 50) * 1.2e-13])
+    edges = np.concatenate(
+        [
+            709.782712893384 + np.arange(-50, 50) * 1.2e-13,
+            -745.1332191019411 + np.arange(-50, 50) * 1.2e-13,
+        ]
+    )
     with np.errstate(over="ignore", under="ignore"):
         true = np.exp(edges)
     got = call(losses.exp, edges)
@@ -74,7 +91,9 @@ def test_exp_overflows_and_underflows_where_numpy_does():
     assert ((got == 0) != (true == 0)).sum() <= 1
 
 
-@pytest.mark.parametrize("power", [-1074, -1022, -60, -53, -30, -5, -1, 0, 1, 30, 52, 53, 500, 1023])
+@pytest.mark.parametrize(
+    "power", [-1074, -1022, -60, -53, -30, -5, -1, 0, 1, 30, 52, 53, 500, 1023]
+)
 def test_log1p_is_within_two_ulp(power):
     rng = np.random.default_rng(power + 2000)
     x = rng.uniform(1, 2, 20_000) * 2.0**power
@@ -89,8 +108,9 @@ def test_log1p_is_within_two_ulp(power):
 def test_log1p_near_its_seams():
     rng = np.random.default_rng(1)
     seams = [-1 + 1e-15, -0.5, np.sqrt(0.5) - 1, 0.0, np.sqrt(2) - 1, 1.0, 2 * np.sqrt(2) - 1]
-    x = np.concatenate([seam + rng.normal(size=5000) * 10.0 ** rng.uniform(-17, -6, 5000)
-                        for seam in seams])
+    x = np.concatenate(
+        [seam + rng.normal(size=5000) * 10.0 ** rng.uniform(-17, -6, 5000) for seam in seams]
+    )
     x = x[x > -1]
     true = np.log1p(x.astype(np.longdouble))
     assert error_in_ulp(call(losses.log1p, x), true).max() <= 2.0

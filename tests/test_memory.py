@@ -38,8 +38,16 @@ def test_every_kernel_stays_inside_every_layout(layout, optimizer):
         rows = as_rows(layout.make(n=10, d=d)[0])
         for K in (1, 3):
             y = np.arange(10.0) % 3 if K > 1 else np.where(np.arange(10) % 2, 1.0, -1.0)
-            for extra in ({}, {"average": True, "batch_size": 4, "penalty": "elasticnet",
-                               "alpha": 0.1, "l1_ratio": 0.5}):
+            for extra in (
+                {},
+                {
+                    "average": True,
+                    "batch_size": 4,
+                    "penalty": "elasticnet",
+                    "alpha": 0.1,
+                    "l1_ratio": 0.5,
+                },
+            ):
                 rule = make_rule("log_loss", optimizer=optimizer, eta0=0.1, **extra)
                 learner = make_learner(d, rows.dtype, rule, K)
                 learner.visit(rows, y, none, order)
@@ -73,7 +81,9 @@ def test_weights_set_by_the_user_are_compared_with_the_columns(cls, shape):
         model.predict(X)
 
 
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int32, np.longdouble, bool])
+@pytest.mark.parametrize(
+    "dtype", [np.float16, np.float32, np.float64, np.int32, np.longdouble, bool]
+)
 def test_weights_set_by_the_user_may_have_any_type(dtype):
     model = SGDClassifier(max_iter=2).fit(X, Y)
     model.coef_ = np.arange(6).reshape(1, 6).astype(dtype)
@@ -103,8 +113,11 @@ def test_parameters_may_change_between_calls(cls, several):
     """Each change from each state either works with finite weights or is refused."""
     y = Y3 if several and cls in CLASSIFIERS else Y
     known = constraints_of(cls)
-    changes = [change for change in CHANGES
-               if all(key in known and known[key].accepts(value) for key, value in change.items())]
+    changes = [
+        change
+        for change in CHANGES
+        if all(key in known and known[key].accepts(value) for key, value in change.items())
+    ]
     rng = np.random.default_rng(1)
     for _ in range(30):
         model = cls()
@@ -116,9 +129,17 @@ def test_parameters_may_change_between_calls(cls, several):
                 first = {}
             except ValueError as error:
                 text = str(error)
-                assert any(word in text for word in (
-                    "optimizer", "multi_class", "learning_rate", "overflow", "alpha", "loss"
-                )), text
+                assert any(
+                    word in text
+                    for word in (
+                        "optimizer",
+                        "multi_class",
+                        "learning_rate",
+                        "overflow",
+                        "alpha",
+                        "loss",
+                    )
+                ), text
                 continue
             assert np.isfinite(model.coef_).all()
             assert np.isfinite(model.intercept_).all()
@@ -147,8 +168,12 @@ def test_averaging_that_begins_late_is_the_mean_since_then():
 
 def test_a_penalty_that_begins_late_is_not_owed_for_the_past():
     for optimizer in OPTIMIZERS:
-        params = {"learning_rate": "constant", "eta0": 0.01, "penalty": None,
-                  "optimizer": optimizer}
+        params = {
+            "learning_rate": "constant",
+            "eta0": 0.01,
+            "penalty": None,
+            "optimizer": optimizer,
+        }
         reg = SGDRegressor(**params)
         for _ in range(50):
             reg.partial_fit(X, Y.astype(float))
@@ -182,8 +207,11 @@ def test_the_optimizer_of_a_stream_is_fixed():
         clf.set_params(warm_start=True, max_iter=2).fit(X, Y)
 
 
-@pytest.mark.parametrize("params", [{}, {"average": True}, {"optimizer": "adam"},
-                                    {"multi_class": "joint"}, {"penalty": "l1"}], ids=str)
+@pytest.mark.parametrize(
+    "params",
+    [{}, {"average": True}, {"optimizer": "adam"}, {"multi_class": "joint"}, {"penalty": "l1"}],
+    ids=str,
+)
 def test_copies_learn_apart(params):
     clf = SGDClassifier("log_loss", **params).partial_fit(X, Y3, classes=[0, 1, 2])
     for make in (copy.copy, copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))):
@@ -199,8 +227,11 @@ def test_learners_refuse_rows_that_do_not_fit():
     for n_outputs in (1, 3):
         learner = make_learner(6, np.float64, make_rule("hinge"), n_outputs)
         order, none = np.arange(30), np.empty(0)
-        for rows, y in ((as_rows(WIDE), Y * 1.0), (as_rows(X[:, :5]), Y * 1.0),
-                        (as_rows(X), np.ones(7))):
+        for rows, y in (
+            (as_rows(WIDE), Y * 1.0),
+            (as_rows(X[:, :5]), Y * 1.0),
+            (as_rows(X), np.ones(7)),
+        ):
             with pytest.raises(ValueError, match="columns and .* rows, but there are"):
                 learner.visit(rows, y, none, order)
         with pytest.raises(ValueError, match="float32, but the weights are float64"):
@@ -239,8 +270,11 @@ def test_targets_of_every_size(cls):
 
 def test_many_classes_and_few_rows():
     y = np.arange(30)
-    for model in (SGDClassifier(max_iter=2), Perceptron(max_iter=2),
-                  SGDClassifier("log_loss", multi_class="joint", max_iter=2, batch_size=64)):
+    for model in (
+        SGDClassifier(max_iter=2),
+        Perceptron(max_iter=2),
+        SGDClassifier("log_loss", multi_class="joint", max_iter=2, batch_size=64),
+    ):
         assert model.fit(WIDE[:, :300], y).coef_.shape == (30, 300)
         assert model.predict(WIDE[:, :300]).shape == (30,)
 

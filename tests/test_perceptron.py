@@ -23,7 +23,7 @@ BOOLEAN = {
     "and": (2, lambda x: x.all(axis=1)),
     "or": (2, lambda x: x.any(axis=1)),
     "nand": (2, lambda x: ~x.astype(bool).all(axis=1)),
-    "implication": (2, lambda x: (x[:, 0] <= x[:, 1])),
+    "implication": (2, lambda x: x[:, 0] <= x[:, 1]),
     "conjunction of x0, x2 and not x5": (6, lambda x: (x[:, 0] * x[:, 2] * (1 - x[:, 5])) > 0),
     "disjunction of x1 and x4": (6, lambda x: x[:, 1] + x[:, 4] > 0),
     "at least 3 of 6": (6, lambda x: x.sum(axis=1) >= 3),
@@ -40,10 +40,14 @@ def test_linear_boolean_functions_are_learnt(d, function, storage, average):
     assert learns(storage(X), function(X), average=average)
 
 
-@pytest.mark.parametrize("function", [
-    lambda x: x[:, 0] != x[:, 1],
-    lambda x: x[:, 0] == x[:, 1],
-], ids=["xor", "equality"])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x[:, 0] != x[:, 1],
+        lambda x: x[:, 0] == x[:, 1],
+    ],
+    ids=["xor", "equality"],
+)
 def test_xor_is_not_learnt_unless_the_product_is_a_feature(function):
     X = CUBE[2]
     y = function(X)
@@ -75,7 +79,9 @@ def separable(n, d, gap, seed):
 
 def count_mistakes(X, y, fit_intercept, orders):
     """Mistakes of the binary rule: a unit of eta0 for each lies in the intercept of ones."""
-    learner = make_learner(X.shape[1], np.float64, make_rule("perceptron", fit_intercept=fit_intercept))
+    learner = make_learner(
+        X.shape[1], np.float64, make_rule("perceptron", fit_intercept=fit_intercept)
+    )
     rows, mistakes = as_rows(X), 0
     for order in orders:
         for i in order:
@@ -94,8 +100,11 @@ def test_novikoffs_bound_holds_in_any_order(seed, gap, fit_intercept):
     margin = (y * (X @ w)).min()
     bound = (square + fit_intercept) / margin**2
     rng = np.random.default_rng(seed)
-    for orders in ([np.arange(60)] * 40, [rng.permutation(60) for _ in range(40)],
-                   [np.argsort(y)] * 40):
+    for orders in (
+        [np.arange(60)] * 40,
+        [rng.permutation(60) for _ in range(40)],
+        [np.argsort(y)] * 40,
+    ):
         mistakes, learner = count_mistakes(X, y, fit_intercept, orders)
         assert 1 <= mistakes <= bound
         w_found, b = learner.weights()
@@ -162,9 +171,12 @@ def test_averaged_weights_are_the_mean_of_all_after_each_row(y, fit_intercept):
         for clf in (averaged, last):
             clf.partial_fit(X[[i]], y[[i]], classes=np.unique(y))
         seen.append((last.coef_, last.intercept_))
-        np.testing.assert_allclose(averaged.coef_, np.mean([w for w, _ in seen], axis=0), rtol=1e-14)
-        np.testing.assert_allclose(averaged.intercept_, np.mean([b for _, b in seen], axis=0),
-                                   rtol=1e-14)
+        np.testing.assert_allclose(
+            averaged.coef_, np.mean([w for w, _ in seen], axis=0), rtol=1e-14
+        )
+        np.testing.assert_allclose(
+            averaged.intercept_, np.mean([b for _, b in seen], axis=0), rtol=1e-14
+        )
     # not only after mistakes: the mean over the changes is another one
     changes = [w for k, (w, _) in enumerate(seen) if k == 0 or (w != seen[k - 1][0]).any()]
     assert len(changes) < len(seen)
@@ -211,8 +223,10 @@ def test_separable_classes_are_separated(n_classes, multi_class):
 def test_the_joint_words_mean_the_same(quiet):
     X = np.random.default_rng(0).normal(size=(60, 4))
     y = np.arange(60) % 3
-    models = [Perceptron(multi_class=word, max_iter=4).fit(X, y)
-              for word in ("joint", "multinomial", "crammer_singer")]
+    models = [
+        Perceptron(multi_class=word, max_iter=4).fit(X, y)
+        for word in ("joint", "multinomial", "crammer_singer")
+    ]
     for model in models[1:]:
         assert model.coef_.tobytes() == models[0].coef_.tobytes()
     # and two classes take the binary form

@@ -100,9 +100,19 @@ def test_a_bound_that_does_not_divide_two_to_the_32_is_unbiased():
 @pytest.mark.parametrize("n", [0, 1, 2, 63, 64, 65, 130, 1000])
 def test_blocks_hold_every_row_once_and_stay_together(n, block):
     rows = np.sort(np.random.default_rng(n).choice(10 * n + 1, n, replace=False))
-    out = np.full(n, -1)
-    order.shuffle_blocks(rows, out, block, rng(n))
+    out, plain = np.full(n, -1), np.full(n, -1)
+    order.shuffle_blocks(rows, out, block, rng(n), plain)
     np.testing.assert_array_equal(np.sort(out), rows)
+    for start in range(0, n, block):
+        # the same blocks, where the last and shorter one may stand anywhere
+        assert len(set(plain[start : start + block])) == len(plain[start : start + block])
+    np.testing.assert_array_equal(np.sort(plain), rows)
+    np.testing.assert_array_equal(
+        np.searchsorted(rows, plain) // block, np.searchsorted(rows, out) // block
+    )
+    again = np.full(n, -1)
+    order.shuffle_blocks(rows, again, block, rng(n), np.empty(0, dtype=np.int64))
+    np.testing.assert_array_equal(again, out)
     place = np.searchsorted(rows, out) // block
     changes = np.count_nonzero(np.diff(place))
     assert changes == max(0, -(-n // block) - 1)
@@ -112,7 +122,7 @@ def test_blocks_and_their_insides_are_uniform():
     seed, rows, counts = rng(4), np.arange(6), {}
     for _ in range(20_000):
         out = np.empty(6, dtype=np.int64)
-        order.shuffle_blocks(rows, out, 3, seed)
+        order.shuffle_blocks(rows, out, 3, seed, out[:0])
         counts[tuple(out.tolist())] = counts.get(tuple(out.tolist()), 0) + 1
     assert len(counts) == 2 * 6 * 6
     assert stats.chisquare(list(counts.values())).pvalue > LEVEL

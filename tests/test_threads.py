@@ -23,8 +23,10 @@ def bits(model):
 @pytest.mark.parametrize("cls", CLASSIFIERS, ids=name)
 def test_the_number_of_jobs_changes_no_bit(cls, quiet):
     for extra in ({}, {"average": True}, {"early_stopping": True}, {"multi_class": "ovr"}):
-        models = [cls(n_jobs=n, random_state=3, max_iter=8, **extra).fit(X, Y)
-                  for n in (None, 1, 2, 3, -1)]
+        models = [
+            cls(n_jobs=n, random_state=3, max_iter=8, **extra).fit(X, Y)
+            for n in (None, 1, 2, 3, -1)
+        ]
         assert len({bits(model) for model in models}) == 1
         streams = [cls(n_jobs=n, **extra).partial_fit(X, Y, classes=range(4)) for n in (None, 3)]
         assert bits(streams[0]) == bits(streams[1])

@@ -5,11 +5,6 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int32_t
 
 
-cdef extern from "Python.h":
-    PyObject *PyDict_GetItemWithError(object mapping, object key) except? NULL
-    long PyLong_AsLong(PyObject *number)
-
-
 def number_objects(list cells not None, dict numbers not None, int32_t[::1] codes not None):
     """Write the number of each cell to codes; what `numbers` lacks gets the next one.
 

@@ -7,7 +7,7 @@ def shuffle_blocks(
     order: NDArray[np.int64],
     block: int,
     rng: NDArray[np.uint64],
-    unshuffled: NDArray[np.int64] | None = None,
+    unshuffled: NDArray[np.int64],
 ) -> None: ...
 def draw_with_replacement(
     rows: NDArray[np.int64], order: NDArray[np.int64], rng: NDArray[np.uint64]

@@ -205,7 +205,8 @@ def csr_at_once(values, indices, indptr, Py_ssize_t d, W, b, int64_t most):
     return out if csr(values, indices, indptr, d, W, False, b, out, 0, n) else None
 
 
-cdef void first_largest(const double *z, Py_ssize_t n, Py_ssize_t K, Py_ssize_t *out) noexcept nogil:
+cdef void first_largest(const double *z, Py_ssize_t n, Py_ssize_t K,
+                        Py_ssize_t *out) noexcept nogil:
     cdef Py_ssize_t i, k, best
     for i in range(n):
         best = 0
@@ -226,7 +227,7 @@ def codes(z):
         PyObject_GetBuffer(z, &given, PyBUF_FORMAT | PyBUF_ND)
     try:
         if not is_double(&given):
-            raise TypeError(f"responses must be of dtype float64, got {z.dtype}.")
+            raise TypeError(z.dtype)
         out = empty(given.shape[0], intp)
         PyObject_GetBuffer(out, &found, PyBUF_ND)
         n, K = given.shape[0], given.shape[1] if given.ndim == 2 else 1

@@ -7,4 +7,4 @@ cdef class Rows:
     cdef readonly object indices
     cdef readonly object indptr
     cdef readonly object dtype
-    cdef readonly bint is_float32
+    cdef bint is_float32

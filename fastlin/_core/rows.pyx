@@ -28,6 +28,11 @@ cdef class Rows:
         Stored entries; for dense rows all of them.
     nbytes : int
         Memory held, in bytes, arrays shared with the caller included.
+    ndim : int
+        2.
+    values, indices, indptr : ndarray or None
+        Read-only views of the arrays, as far as the layout has them. An index j of "signed" rows
+        is +1 in column j, or -1 in column ~j if it is negative.
     """
 
     def __init__(self):

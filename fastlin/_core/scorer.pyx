@@ -1,5 +1,5 @@
-"""Responses of one linear model to one row at a time, with as little around the dot product as Python
-allows. `fastlin/_scorer.py` has the public class, and says what is wrong with a row.
+"""Responses of one linear model to one row at a time, with as little around the dot product as
+Python allows. `fastlin/_scorer.py` has the public class, and says what is wrong with a row.
 
 Tried for the array argument, in ns with the call itself (39 for a method, 59 for `__call__`):
 PyObject_GetBuffer 98, `__array_struct__` 118, a typed memoryview 299."""

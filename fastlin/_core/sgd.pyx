@@ -4,8 +4,8 @@ the step and the symbols."""
 from libc.stdint cimport int64_t
 
 from .c cimport (dot, fl_loss, fl_loss_add, fl_loss_has_reach, fl_loss_reach, fl_loss_settle,
-                 fl_loss_sum, fl_pa_coefficient, fl_row, fl_rows, fl_sgd_eta, fl_sgd_publish_f32, fl_sgd_publish_f64,
-                 fl_sgd_publish_mean_f32, fl_sgd_publish_mean_f64, fl_sgd_rule,
+                 fl_loss_sum, fl_pa_coefficient, fl_row, fl_rows, fl_sgd_eta, fl_sgd_publish_f32,
+                 fl_sgd_publish_f64, fl_sgd_publish_mean_f32, fl_sgd_publish_mean_f64, fl_sgd_rule,
                  fl_sgd_safe_eta, fl_sgd_state, real, row_at, sgd_add, sgd_decay, sgd_pay,
                  square_norm)
 from .rows cimport Rows

@@ -13,7 +13,8 @@ from .sgd cimport look_ahead
 
 def record(Rows X, const double[::1] y, const double[::1] sample_weight, const int64_t[::1] order,
            const int64_t[::1] fetch, fl_sgd_rule rule, fl_sgd_state state, double[::1] b,
-           real[::1] V, int64_t[::1] row_numbers, int64_t[::1] when, double[::1] change, int32_t[:, ::1] pair):
+           real[::1] V, int64_t[::1] row_numbers, int64_t[::1] when, double[::1] change,
+           int32_t[:, ::1] pair):
     """Perceptron steps on the rows in `order`; returns (new state, number of mistakes).
 
     Of each mistake: the row, the step t, the coefficient that its row enters with and, where

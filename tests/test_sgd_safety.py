@@ -1,0 +1,131 @@
+"""Fits end, and none ends in a bad model without a word."""
+
+import copy
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from public import CLASSIFIERS, LEARNERS, name
+from sgd_data import X, Y, risk, same_bits
+
+import fastlin
+from fastlin import SGDClassifier, SGDRegressor
+from fastlin._sgd import LOSSES, MARGIN_LOSSES
+
+# Fits that end
+
+
+@pytest.mark.parametrize("cls", LEARNERS, ids=name)
+def test_underflowing_values_end_at_once(cls, quiet):
+    x = np.zeros((30, 2))
+    x[3] = 3.75e-208
+    y = np.repeat([0, 1], 15)
+    model = cls(random_state=0).fit(x, y)
+    assert np.isfinite(model.coef_).all()
+    assert np.isfinite(model.intercept_).all()
+    assert np.abs(model.coef_).max() < 1e-100
+
+
+def test_probabilities_of_data_without_content(quiet):
+    x, y = np.zeros((30, 2)), np.repeat([0, 1], 15)
+    clf = SGDClassifier(
+        "log_loss", learning_rate="invscaling", average=100, tol=None, max_iter=300, random_state=0
+    ).fit(x, y)
+    np.testing.assert_allclose(clf.predict_proba(x), 0.5, atol=0.02)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 5), (2, 1), (3, 50)])
+@pytest.mark.parametrize("cls", LEARNERS, ids=name)
+def test_tiny_data(cls, shape, quiet):
+    x = np.arange(np.prod(shape), dtype=float).reshape(shape)
+    if cls in CLASSIFIERS and shape[0] == 1:
+        with pytest.raises(ValueError, match="class"):
+            cls().fit(x, [1])
+        return
+    model = cls(random_state=0).fit(x, np.arange(shape[0]) % 2)
+    assert model.predict(x).shape == (shape[0],)
+    assert np.isfinite(model.coef_).all()
+
+
+# Safety on data that SGD finds hard
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_an_exact_line_is_fitted_or_owned_up_to(seed):
+    x, y = np.arange(0.0, 600.0, 6.0)[:, None], np.arange(100.0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        reg = SGDRegressor(random_state=seed).fit(x, y)
+    told = any(issubclass(w.category, fastlin.ConvergenceWarning) for w in caught)
+    assert told or np.abs(reg.predict(x) - y).max() < 1
+    assert np.abs(reg.coef_).max() < 10
+
+
+HARD = {
+    "unscaled": lambda n: np.random.default_rng(1).normal(size=(n, 3)) * [1e-3, 1.0, 1e4],
+    "shifted": lambda n: np.random.default_rng(1).normal(size=(n, 3)) + 500,
+    "huge": lambda n: np.random.default_rng(1).normal(size=(n, 3)) * 1e8,
+    "huge beyond squares": lambda n: np.random.default_rng(1).normal(size=(n, 3)) * 1e200,
+    "tiny": lambda n: np.random.default_rng(1).normal(size=(n, 3)) * 1e-12,
+    "one outlier": lambda n: np.vstack(
+        [np.random.default_rng(1).normal(size=(n - 1, 3)), [[1e6, -1e6, 1e6]]]
+    ),
+}
+
+
+@pytest.mark.parametrize("data", HARD)
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(
+    "params",
+    [{}, {"learning_rate": "constant", "eta0": 1.0}, {"average": True}, {"batch_size": 10}],
+    ids=str,
+)
+def test_no_model_is_worse_than_a_constant_without_a_word(loss, data, params):
+    x = HARD[data](60)
+    rng = np.random.default_rng(2)
+    margin = loss in MARGIN_LOSSES
+    y = np.where(rng.random(60) < 0.7, 1.0, -1.0) if margin else rng.normal(size=60) * 3 + 5
+    model = (SGDClassifier if margin else SGDRegressor)(loss, random_state=0, max_iter=30, **params)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            model.fit(x, y)
+        except ValueError as error:
+            assert "overflow" in str(error) or "too large" in str(error)
+            return
+    assert np.isfinite(model.coef_).all()
+    assert np.isfinite(model.intercept_).all()
+    told = any(issubclass(w.category, fastlin.ConvergenceWarning) for w in caught)
+    if loss == "perceptron" or told:
+        return
+    parameter = LOSSES[loss].default
+    p = x @ model.coef_.ravel() + model.intercept_[0]
+    code = LOSSES[loss].code
+    constant = min(
+        risk(code, parameter, np.full(60, b), y)
+        for b in np.concatenate([np.linspace(-10, 15, 501), [y.mean()]])
+    )
+    assert risk(code, parameter, p, y) <= constant * (1 + 1e-5) + 1e-9
+
+
+def test_overflow_is_an_error_that_says_what_to_do():
+    message = r"overflow in epoch 1: .*Scale the columns of X, or take shorter steps"
+    with pytest.raises(ValueError, match=message):
+        SGDClassifier("log_loss", learning_rate="constant", eta0=1e300).fit(X * 1e200, Y)
+    model = SGDClassifier("log_loss", learning_rate="constant", eta0=1e300)
+    with pytest.raises(ValueError, match="overflow in partial_fit"):
+        model.partial_fit(X * 1e200, Y, classes=["no", "yes"])
+    assert not hasattr(model, "coef_")
+
+
+def test_an_overflow_in_partial_fit_leaves_the_model_as_it_was():
+    model = SGDClassifier("log_loss", learning_rate="constant", eta0=0.1)
+    model.partial_fit(X, Y, classes=["no", "yes"])
+    before, twin = pickle.dumps(model._memories), copy.deepcopy(model)
+    model.set_params(eta0=1e300)
+    with pytest.raises(ValueError, match="overflow"):
+        model.partial_fit(X * 1e200, Y)
+    assert pickle.dumps(model._memories) == before
+    model.set_params(eta0=0.1)
+    assert same_bits(model.partial_fit(X, Y), twin.partial_fit(X, Y))

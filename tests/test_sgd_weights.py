@@ -1,0 +1,110 @@
+"""Sample and class weights count as repetitions."""
+
+import numpy as np
+import pytest
+from public import CLASSIFIERS, LEARNERS, name
+from sgd_data import Y3, T, X, Y, same_bits, target
+
+from fastlin import SGDClassifier, SGDRegressor
+
+# Weights are repetitions
+
+
+@pytest.mark.parametrize("shuffle", [True, False, "replacement"])
+@pytest.mark.parametrize("cls", LEARNERS, ids=name)
+def test_weight_zero_is_removal(cls, shuffle, quiet):
+    y = target(cls)
+    weight = np.where(np.arange(120) % 3 == 0, 0.0, 1.0 + np.arange(120) % 4)
+    kept = weight > 0
+    params = {"max_iter": 4, "tol": None, "random_state": 0, "shuffle": shuffle}
+    for extra in ({}, {"early_stopping": True}, {"average": True}):
+        model = cls(**params, **extra).fit(X, y, sample_weight=weight)
+        removed = cls(**params, **extra).fit(X[kept], y[kept], sample_weight=weight[kept])
+        assert same_bits(model, removed)
+        assert model.t_ == removed.t_
+    stream = cls(**params)
+    first = {"classes": np.unique(y)} if cls in CLASSIFIERS else {}
+    stream.partial_fit(X, y, sample_weight=weight, **first)
+    removed = cls(**params).partial_fit(X[kept], y[kept], sample_weight=weight[kept], **first)
+    assert same_bits(stream, removed)
+
+
+def test_nan_in_a_row_of_weight_zero_is_still_refused():
+    x = X.copy()
+    x[5, 2] = np.nan
+    with pytest.raises(ValueError, match="row 5, column 2"):
+        SGDClassifier().fit(x, Y, sample_weight=np.where(np.arange(120) == 5, 0.0, 1.0))
+
+
+@pytest.mark.parametrize("cls", LEARNERS, ids=name)
+def test_the_unit_of_weights_has_no_effect_on_fit(cls, quiet):
+    y, weight = target(cls), 1.0 + np.arange(120) % 4
+    models = [
+        cls(max_iter=3, random_state=0).fit(X, y, sample_weight=weight * unit)
+        for unit in (1.0, 2.0**40, 2.0**-40, 2.0**1000)
+    ]
+    for model in models[1:]:
+        assert same_bits(models[0], model)
+    plain = cls(max_iter=3, random_state=0).fit(X, y)
+    for same in (np.full(120, 3.0), np.ones(120, dtype=np.int8), 7, [2] * 120):
+        assert same_bits(plain, cls(max_iter=3, random_state=0).fit(X, y, sample_weight=same))
+
+
+@pytest.mark.filterwarnings("ignore::fastlin.ConvergenceWarning")
+def test_integer_weights_have_the_optimum_of_repeated_rows():
+    weight = np.arange(120) % 5
+    repeated = np.repeat(np.arange(120), weight)
+    params = {
+        "alpha": 0.05,
+        "learning_rate": "invscaling",
+        "power_t": 0.6,
+        "eta0": 0.3,
+        "average": 5000,
+        "max_iter": 600,
+        "tol": None,
+        "random_state": 0,
+    }
+    weighted = SGDRegressor(**params).fit(X, T, sample_weight=weight)
+    plain = SGDRegressor(**params).fit(X[repeated], T[repeated])
+    np.testing.assert_allclose(weighted.coef_, plain.coef_, atol=5e-3)
+    # and both are at the closed form
+    design = np.column_stack([X, np.ones(120)])
+    ridge = np.diag([0.05 * weight.sum()] * 5 + [0])
+    exact = np.linalg.solve(design.T @ (weight[:, None] * design) + ridge, design.T @ (weight * T))
+    np.testing.assert_allclose(weighted.coef_, exact[:5], atol=5e-3)
+    np.testing.assert_allclose(weighted.intercept_, exact[5:], atol=5e-3)
+
+
+@pytest.mark.parametrize("cls", CLASSIFIERS, ids=name)
+def test_class_weights_are_sample_weights(cls, quiet):
+    params = {"max_iter": 4, "random_state": 0}
+    by_class = cls(class_weight={"yes": 3.0, "no": 0.5}, **params).fit(X, Y)
+    by_row = cls(**params).fit(X, Y, sample_weight=np.where(Y == "yes", 3.0, 0.5))
+    assert same_bits(by_class, by_row)
+    balanced = cls(class_weight="balanced", **params).fit(X, Y3)
+    counts = np.bincount(Y3)
+    by_row = cls(**params).fit(X, Y3, sample_weight=(120 / (3 * counts))[Y3])
+    np.testing.assert_allclose(balanced.coef_, by_row.coef_, rtol=1e-9)
+    with pytest.raises(ValueError, match="class_weight must be a dict or None in partial_fit"):
+        cls(class_weight="balanced").partial_fit(X, Y, classes=["no", "yes"])
+    with pytest.raises(ValueError, match="class_weight names labels that are not in y: 'maybe'"):
+        cls(class_weight={"maybe": 2.0}).fit(X, Y)
+
+
+@pytest.mark.parametrize("cls", CLASSIFIERS, ids=name)
+def test_a_class_without_weight_keeps_its_place(cls, capfd):
+    weight = np.where(Y3 == 1, 0.0, 1.0)
+    with pytest.warns(UserWarning, match="all rows of the classes 1 have weight 0"):
+        model = cls(random_state=0, max_iter=5, tol=None).fit(X, Y3, sample_weight=weight)
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert model.coef_.shape == (3, 5)
+    assert model.intercept_.shape == (3,)
+    assert (model.coef_[1] == 0).all()
+    assert model.intercept_[1] == -np.inf
+    assert model.decision_function(X).shape == (120, 3)
+    assert set(model.predict(X)) == {0, 2}
+    if getattr(model, "loss", None) == "log_loss":
+        assert (model.predict_proba(X)[:, 1] == 0).all()
+    assert capfd.readouterr().out == ""
+    with pytest.raises(ValueError, match="got 1 class with a weight: 2"):
+        cls().fit(X, Y3, sample_weight=np.where(Y3 == 2, 1.0, 0.0))
