@@ -64,6 +64,6 @@ def run(scale: float, rounds: int) -> None:
                          {"fastlin": bar or "", "averaged": "1.4 at most"}.get(side, ""),
                          errors[side]])
         rows.append([data.title, "NumPy", f"{plain * 1e9:.0f}", "", "", ""])
-    print("Time of an epoch in ns/nnz. Ratio: scikit-learn's to ours, and the averaged perceptron's "
-          "to the plain one's. Mistakes: share of training rows after five epochs.\n")
+    print("Time of an epoch in ns/nnz. Ratio: scikit-learn's to ours, and the averaged "
+          "perceptron's to the plain one's. Mistakes: share of training rows after five epochs.\n")
     print_table(("data", "side", "ns/nnz", "ratio", "bar", "mistakes"), rows)

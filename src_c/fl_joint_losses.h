@@ -27,10 +27,10 @@ FL_INLINE int64_t fl_rival(const double *z, int64_t K, int64_t y) {
     return best;
 }
 
-/* The projection of z on the simplex is max(0, z_k - top - t), top being the largest z_k; returns t.
- * Classes below the threshold of those that are left are dropped until none is (Michelot 1986, JOTA
- * 50): exact, at most K rounds. Counted from the top, t <= -1/K keeps the top class in, however
- * large z is. */
+/* The projection of z on the simplex is max(0, z_k - top - t), top being the largest z_k; returns
+ * t. Classes below the threshold of those that are left are dropped until none is (Michelot 1986,
+ * JOTA 50): exact, at most K rounds. Counted from the top, t <= -1/K keeps the top class in,
+ * however large z is. */
 FL_INLINE double fl_simplex_threshold(const double *z, int64_t K, double top) {
     double t = -fl_from_bits(0x7ff0000000000000u), sum;
     int64_t size = 0, before;

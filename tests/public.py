@@ -4,6 +4,7 @@ import inspect
 
 import fastlin
 from fastlin._base import Estimator
+from fastlin._signature import REQUIRED, init_parameters
 
 
 def _public(name):
@@ -22,8 +23,10 @@ CLASSES = sorted(
     ),
     key=lambda cls: cls.__name__,
 )
-CLASSIFIERS = [cls for cls in CLASSES if cls._estimator_type == "classifier"]
-REGRESSORS = [cls for cls in CLASSES if cls._estimator_type == "regressor"]
+# Those that need no argument: all but compositions such as Pipeline.
+PLAIN = [cls for cls in CLASSES if REQUIRED not in init_parameters(cls).values()]
+CLASSIFIERS = [cls for cls in PLAIN if cls._estimator_type == "classifier"]
+REGRESSORS = [cls for cls in PLAIN if cls._estimator_type == "regressor"]
 LEARNERS = CLASSIFIERS + REGRESSORS
 # Those that take one step per row.
 ONLINE = [cls for cls in LEARNERS if hasattr(cls, "partial_fit")]

@@ -649,8 +649,9 @@ def test_an_error_while_writing_leaves_the_old_model(folder, capsys, monkeypatch
 def test_progress_is_shown_on_terminals_only(folder, capsys, monkeypatch):
     shown = io.StringIO()
     shown.isatty = lambda: True
-    monkeypatch.setattr(sys, "stderr", shown)
-    assert main(["train", "spam.csv", "model", *TEXT_OPTIONS, "--cv", "2"]) == 0
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stderr", shown)
+        assert main(["train", "spam.csv", "model", *TEXT_OPTIONS, "--cv", "2"]) == 0
     text = shown.getvalue()
     for part in (
         "reading spam.csv",
@@ -662,8 +663,6 @@ def test_progress_is_shown_on_terminals_only(folder, capsys, monkeypatch):
         assert part in text
     # At the end the line is erased, whatever stood there.
     assert text.endswith("\r\x1b[K")
-    monkeypatch.undo()
-    os.chdir(folder)
     assert run(capsys, "cv", "spam.csv", *TEXT_OPTIONS, "--cv", "2").err == ""
 
 

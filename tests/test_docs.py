@@ -28,7 +28,7 @@ def examples():
 
 
 @pytest.mark.filterwarnings("ignore::fastlin.ConvergenceWarning")
-@pytest.mark.parametrize("test", examples())
+@pytest.mark.parametrize("test", list(examples()))
 def test_example(test, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     said = []

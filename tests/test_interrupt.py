@@ -53,6 +53,7 @@ def test_ctrl_c_ends_a_fit(fit):
     finally:
         process.kill()
         process.wait()
+        process.stderr.close()
     # a thread that was just beginning may still report its epoch after the traceback
     assert "\nKeyboardInterrupt\n" in err
     assert process.returncode in (1, 130, -signal.SIGINT)

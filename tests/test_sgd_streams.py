@@ -1,5 +1,6 @@
 """partial_fit, warm starts and initial weights."""
 
+import copy
 import pickle
 
 import numpy as np
@@ -8,6 +9,7 @@ from public import CLASSIFIERS, LEARNERS, ONLINE, REGRESSORS, name
 from scipy import sparse
 from sgd_data import Y3, T, X, Y, same_bits, target
 
+from fastlin import Perceptron, SGDClassifier
 from fastlin._sgd import OPTIMIZERS
 from fastlin._signature import init_parameters
 
@@ -158,7 +160,8 @@ def test_initial_weights(cls, quiet):
 @pytest.mark.parametrize(
     "model",
     [
-        Perceptron(random_state=0), Perceptron(random_state=0, average="voted"),
+        Perceptron(random_state=0),
+        Perceptron(random_state=0, average="voted"),
         SGDClassifier("log_loss", multi_class="joint", random_state=0),
         SGDClassifier(random_state=0),
     ],
