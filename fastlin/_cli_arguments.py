@@ -45,6 +45,7 @@ class _Parser(argparse.ArgumentParser):
     """A parser whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
+        """Say what is wrong, where help is, and end."""
         print(f"{self.prog}: error: {message} (see {self.prog} --help)", file=sys.stderr)
         sys.exit(2)
 
@@ -77,6 +78,7 @@ def _at_least(lowest: int) -> Any:
     """Return a parser of integers that are not below a bound."""
 
     def parse(text: str) -> int:
+        """Parse one."""
         try:
             value = int(text)
         except ValueError:
@@ -203,6 +205,11 @@ def _add_learner_options(parser: argparse.ArgumentParser) -> None:
         type=_share,
         help=f"the quantile that the loss quantile estimates (default: {DEFAULTS['quantile']})",
     )
+
+
+def _add_training_options(parser: argparse.ArgumentParser) -> None:
+    """Add what says how long and in which order is trained."""
+    group = parser.add_argument_group("training")
     group.add_argument(
         "--epochs",
         "--max-iter",
@@ -233,6 +240,48 @@ def _add_learner_options(parser: argparse.ArgumentParser) -> None:
 
 
 _ALL_FORMATS = ("svmlight", "csv", "tsv", "jsonl")
+_DATA_TO_LEARN = 'the file to learn from; "-" is standard input'
+
+
+def _add_training(commands: Any) -> None:
+    """Add the commands that learn."""
+    train = commands.add_parser("train", help="learn a model from data and store it")
+    train.add_argument("data", metavar="DATA", help=_DATA_TO_LEARN)
+    train.add_argument("model", metavar="MODEL", help="the file to write")
+    help_cv = "also print the score of K-fold cross-validation"
+    train.add_argument("--cv", metavar="K", type=_at_least(2), help=help_cv)
+
+    cv = commands.add_parser("cv", help="cross-validate: how well would a model predict?")
+    cv.add_argument("data", metavar="DATA", help=_DATA_TO_LEARN)
+    help_cv = "number of folds (default: 5)"
+    cv.add_argument("--cv", metavar="K", type=_at_least(2), default=5, help=help_cv)
+    for command in (train, cv):
+        _add_column_options(command)
+        _add_learner_options(command)
+        _add_training_options(command)
+        _add_file_options(command, _ALL_FORMATS, "")
+
+
+def _add_predict(commands: Any) -> None:
+    """Add the command that predicts."""
+    predict = commands.add_parser("predict", help="predict with a stored model")
+    predict.add_argument("data", metavar="DATA", help='the file to predict; "-" is standard input')
+    predict.add_argument("model", metavar="MODEL", help="a file that train has written")
+    help_out = "the file to write (default: standard output)"
+    predict.add_argument("out", metavar="OUT", nargs="?", default="-", help=help_out)
+    kind = predict.add_mutually_exclusive_group()
+    kind.add_argument("--proba", action="store_true", help="add the probability of each class")
+    kind.add_argument("--decision", action="store_true", help="add the decision values")
+    predict.add_argument(
+        "--label",
+        metavar="COL",
+        help="the column with the right answers, if there is one: the score is printed on standard "
+        "error (default: the label of the training)",
+    )
+    help_text = "the column of texts, for a model that was not trained by this shell"
+    predict.add_argument("--text", metavar="COL", help=help_text)
+    help_more = "; text: each line is one text, for models of texts"
+    _add_file_options(predict, (*_ALL_FORMATS, "text"), help_more)
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -245,64 +294,11 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"fastlin {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-
-    train = commands.add_parser("train", help="learn a model from data and store it")
-    train.add_argument("data", metavar="DATA", help='the file to learn from; "-" is standard input')
-    train.add_argument("model", metavar="MODEL", help="the file to write")
-    train.add_argument(
-        "--cv",
-        metavar="K",
-        type=_at_least(2),
-        help="also print the score of K-fold cross-validation",
-    )
-
-    cv = commands.add_parser("cv", help="cross-validate: how well would a model predict?")
-    cv.add_argument("data", metavar="DATA", help='the file to learn from; "-" is standard input')
-    cv.add_argument(
-        "--cv", metavar="K", type=_at_least(2), default=5, help="number of folds (default: 5)"
-    )
-    for command in (train, cv):
-        _add_column_options(command)
-        _add_learner_options(command)
-        _add_file_options(command, _ALL_FORMATS, "")
-
-    predict = commands.add_parser("predict", help="predict with a stored model")
-    predict.add_argument("data", metavar="DATA", help='the file to predict; "-" is standard input')
-    predict.add_argument("model", metavar="MODEL", help="a file that train has written")
-    predict.add_argument(
-        "out",
-        metavar="OUT",
-        nargs="?",
-        default="-",
-        help="the file to write (default: standard output)",
-    )
-    kind = predict.add_mutually_exclusive_group()
-    kind.add_argument("--proba", action="store_true", help="add the probability of each class")
-    kind.add_argument("--decision", action="store_true", help="add the decision values")
-    predict.add_argument(
-        "--label",
-        metavar="COL",
-        help="the column with the right answers, if there is one: the score is "
-        "printed on standard error (default: the label of the training)",
-    )
-    predict.add_argument(
-        "--text",
-        metavar="COL",
-        help="the column of texts, for a model that was not trained by this shell",
-    )
-    _add_file_options(
-        predict, (*_ALL_FORMATS, "text"), "; text: each line is one text, for models of texts"
-    )
-
+    _add_training(commands)
+    _add_predict(commands)
     inspect = commands.add_parser("inspect", help="say what a model is and what it has learnt")
     inspect.add_argument("model", metavar="MODEL", help="a file that train has written")
-    inspect.add_argument(
-        "--top",
-        metavar="N",
-        type=_at_least(0),
-        default=10,
-        help="how many of the strongest features to list (default: 10)",
-    )
-
+    help_top = "how many of the strongest features to list (default: 10)"
+    inspect.add_argument("--top", metavar="N", type=_at_least(0), default=10, help=help_top)
     commands.add_parser("demo", help="learn from two small data sets that come with fastlin")
     return parser

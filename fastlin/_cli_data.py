@@ -165,8 +165,7 @@ def class_labels(table: Columns, name: str) -> np.ndarray:
         if kind != first:
             raise table.error_at(
                 row,
-                f"the label {name!r} is a {kind}, {shown(value)}, after a {first} in line "
-                f"{table.lines[0]}",
+                f"the label {name!r} is a {kind}, {shown(value)}, where a {first} stood before",
             )
     if first == "boolean":
         return np.array([str(value).lower() for value in values])

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ._base import Estimator, TransformerMixin
-from ._params import ArrayLike, Constraint, Either, Instance, Integer, OneOf, shown
+from ._params import ArrayLike, Constraint, Either, Instance, Integer, OneOf, is_nan, shown
 from .categories import OneHotEncoder
 from .text import HashedNgram, HashingVectorizer
 
@@ -34,7 +34,10 @@ class Columns:
     """
 
     def __init__(
-        self, columns: dict[str, Sequence], lines: list[int] | None = None, name: str = "the table"
+        self,
+        columns: Mapping[str, Sequence],
+        lines: list[int] | None = None,
+        name: str = "the table",
     ):
         self.columns, self.lines, self.name = columns, lines, name
 
@@ -96,7 +99,7 @@ def _category(value: Any) -> str:
     """Return a category as text, so that 1 in JSON and "1" in CSV are the same."""
     if isinstance(value, str):
         return value
-    if value is None or value != value:
+    if value is None or is_nan(value):
         return ""
     if isinstance(value, (bool, np.bool_)):
         return str(value).lower()

@@ -25,11 +25,6 @@ __all__ = ["predict"]
 _ROWS_AT_ONCE = 10_000
 
 
-def _is_text_file(args: Namespace) -> bool:
-    """Say whether each line of the data is one text."""
-    return args.format == "text" or args.format is None and args.data.lower().endswith(".txt")
-
-
 def _read(args: Namespace, model: Any) -> tuple[Any, np.ndarray | None]:
     """Return what the model takes, and the right answers if the data hold them."""
     first = model.steps[0][1] if isinstance(model, Pipeline) else model
@@ -65,7 +60,7 @@ def _read_table(args: Namespace, first: Any) -> tuple[Any, np.ndarray | None]:
     text = first.text if is_encoder else args.text
     if is_encoder and args.text is not None:
         raise UsageError(f"--text is not needed: {args.model} knows its columns.")
-    if _is_text_file(args):
+    if args.format == "text":
         return _read_texts(args, first, is_encoder), None
     if text is None and not is_encoder:
         raise UsageError(

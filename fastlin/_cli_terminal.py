@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 __all__ = [
@@ -80,7 +81,7 @@ def spelt(value: Any) -> str:
     return str(value)
 
 
-def table_lines(rows: list[tuple[str, ...]], gap: str = "  ") -> list[str]:
+def table_lines(rows: Sequence[tuple[str, ...]], gap: str = "  ") -> list[str]:
     """Return rows of text in columns of even width; all but the last are padded."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [

@@ -130,6 +130,7 @@ def _scores(task: _Task, X: Any, args: Namespace, progress: Progress) -> np.ndar
     done = 0
 
     def score(fitted: Any, X_test: Any, y_test: Any) -> float:
+        """Score a fold and count it."""
         nonlocal done
         done += 1
         progress.say(f"{done} of {args.cv} folds done")
@@ -225,6 +226,7 @@ def _fitted(
     """Fit the learner and return the whole model."""
 
     def show(entry: dict[str, Any]) -> None:
+        """Say how far training has come."""
         progress.say(f"epoch {entry['epoch']} of {args.epochs}, mean loss {entry['loss']:.4f}")
 
     learner = task.learner.fit(X, task.examples.y, callback=show, **task.fit_arguments)

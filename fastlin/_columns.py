@@ -11,6 +11,7 @@ Each column keeps its own type. Missing values are None or NaN; what pandas call
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,22 +87,22 @@ def coded_columns(X: Any) -> list[Coded]:
     """
     library = type(X).__module__.partition(".")[0]
     if library == "pandas" and hasattr(X, "iloc"):
-        take = lambda j: _pandas_column(X.iloc[:, j])
+        column, code = (lambda j: X.iloc[:, j]), _pandas_column
     elif library == "polars" and hasattr(X, "to_series"):
-        take = lambda j: _polars_column(X.to_series(j))
+        column, code = X.to_series, _polars_column
     elif library == "pyarrow" and hasattr(X, "column_names"):
-        take = lambda j: _arrow_column(X.column(j))
+        column, code = X.column, _arrow_column
     else:
         X = _as_array(X)
-        take = lambda j: _coded(X[:, j])
+        column, code = (lambda j: X[:, j]), _coded
     _, d = table_shape(X)
-    return [_named_errors(take, j) for j in range(d)]
+    return [_named_errors(code, column, j) for j in range(d)]
 
 
-def _named_errors(take: Any, j: int) -> Coded:
+def _named_errors(code: Callable, column: Callable, j: int) -> Coded:
     """Code column j; errors say which column they are about."""
     try:
-        return take(j)
+        return code(column(j))
     except (TypeError, ValueError) as error:
         kind = ValueError if isinstance(error, ValueError) else TypeError
         raise kind(f"column {j} of X: {error}") from None
@@ -139,10 +140,10 @@ def _coded(column: np.ndarray) -> Coded:
     if kind in "Mm":
         values, codes = np.unique(column, return_inverse=True)
         return Coded(codes, values)
-    codes, values = _numbered(column.tolist())
+    codes, cells = _numbered(column.tolist())
     if kind != "O":
-        return Coded(codes, np.array(values, dtype=column.dtype))
-    return _with_one_nan(codes, _object_array(values))
+        return Coded(codes, np.array(cells, dtype=column.dtype))
+    return _with_one_nan(codes, cells)
 
 
 def _coded_integers(column: np.ndarray) -> Coded:
@@ -226,9 +227,9 @@ def _object_array(values: list) -> np.ndarray:
     return array
 
 
-def _with_one_nan(codes: np.ndarray, values: np.ndarray) -> Coded:
+def _with_one_nan(codes: np.ndarray, cells: list) -> Coded:
     """Merge all values that are NaN (they differ from each other) and let them be numpy's."""
-    cells = values.tolist()
+    values = _object_array(cells)
     nan = missing_mask(cells)
     nan[nan] = [cells[i] is not None for i in np.flatnonzero(nan)]
     if not nan.any():

@@ -96,7 +96,7 @@ def beginning_of_stdin(count: int) -> bytes:
     module = _compression_of(head)
     if module is None:
         return head
-    decompressor = {
+    decompressor: Any = {
         gzip: zlib.decompressobj(wbits=31),
         bz2: bz2.BZ2Decompressor(),
         lzma: lzma.LZMADecompressor(),
@@ -126,7 +126,11 @@ def read_block(stream: Any, target: memoryview, name: str) -> int:
 def size_of(stream: Any) -> int | None:
     """Return how many bytes a stream holds from its start, where that is known without reading."""
     if isinstance(stream, io.BytesIO):
-        return stream.getbuffer().nbytes
+        # Not by getbuffer, which makes a copy of bytes that are shared.
+        position = stream.tell()
+        size = stream.seek(0, os.SEEK_END)
+        stream.seek(position)
+        return size
     # A decompressor has the descriptor of the compressed file, whose size tells nothing.
     if not isinstance(stream, (io.BufferedReader, io.FileIO)):
         return None
@@ -182,7 +186,10 @@ def opened_for_writing(target: Any) -> Iterator[BinaryIO]:
         if os.path.exists(path):
             shutil.copymode(path, temporary)
         os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
+    except BaseException as error:
+        with contextlib.suppress(OSError):
             os.unlink(temporary)
+        if isinstance(error, OSError) and error.filename == temporary:
+            # the name that the user gave
+            raise type(error)(error.errno, error.strerror, path) from None
         raise

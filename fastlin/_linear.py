@@ -29,9 +29,10 @@ def responses(estimator: Any, X: Any) -> np.ndarray:
     """
     estimator._check_fitted()
     W, b, z = estimator.coef_, estimator.intercept_, None
-    # arrays without names are no concern of a model without names
-    if type(W) is type(b) is np.ndarray and "feature_names_in_" not in vars(estimator):
-        if type(X) is np.ndarray and X.ndim == 2:
+    # arrays without names are no concern of a model without names; coef_ may have been set by hand
+    whole = type(W) is type(b) is np.ndarray and W.ndim and W.size == b.size * W.shape[-1] > 0
+    if whole and "feature_names_in_" not in vars(estimator):
+        if type(X) is np.ndarray and X.ndim == 2 and X.shape[1] == W.shape[-1]:
             z = _respond.dense_at_once(X, W, b, _PRODUCTS_PER_CALL)
             if z is None:
                 z = _dense_responses(X, W, b)
@@ -265,7 +266,8 @@ class LinearRegressorMixin(RegressorMixin):
         >>> import numpy as np
         >>> from fastlin import SGDRegressor
         >>> x = np.linspace(-1, 1, 50)[:, None]
-        >>> scorer = SGDRegressor(penalty=None, random_state=0).fit(x, 3 * x.ravel() + 1).scorer()
+        >>> model = SGDRegressor(penalty=None, eta0=0.1, random_state=0)
+        >>> scorer = model.fit(x, 3 * x.ravel() + 1).scorer()
         >>> abs(scorer(np.array([0.5])) - 2.5) < 0.1
         True
         """

@@ -18,7 +18,7 @@ from . import _parallel
 from ._base import Estimator, r2
 from ._core.rows import Rows
 from ._data import rows_of
-from ._epochs import EpochPlan
+from ._epochs import SHORTER_STEPS, EpochPlan
 from ._exceptions import warn, warn_convergence
 from ._grow import grow_memories
 from ._learner import make_learner, weights_in
@@ -39,6 +39,8 @@ from ._validation import (
 __all__ = ["MULTI_CLASS", "OnlineClassifierMixin", "OnlineEstimator", "OnlineRegressorMixin"]
 
 _NO_WEIGHTS = np.empty(0)
+# What `partial_fit` changes in a classifier.
+_LEARNT = ("_memories", "_segments", "classes_", "coef_", "intercept_", "t_", "n_iter_")
 # Words for the joint form of a loss; the latter two are scikit-learn's.
 JOINT = ("joint", "multinomial", "crammer_singer")
 MULTI_CLASS = ("ovr", *JOINT)
@@ -142,7 +144,7 @@ class OnlineEstimator(Estimator):
             warn_convergence(
                 f"{type(self).__name__} ended at a mean loss of {worse[0][0]:.4g}, above the "
                 f"{worse[0][1]:.4g} of the best constant model: the steps do not suit these data. "
-                "Scale the columns of X, lower eta0 or raise max_iter."
+                + SHORTER_STEPS
             )
         elif self.tol is not None and not all(task.report.converged for task in tasks):
             warn_convergence(
@@ -167,6 +169,10 @@ class OnlineEstimator(Estimator):
             make_learner(d, rows.dtype, rule, n_outputs, memory)
             for n_outputs, memory in zip(groups, memories, strict=True)
         ]
+        if [learner.n_outputs for learner in learners] != groups:
+            raise ValueError(
+                "The state of training is damaged: it has other classes; fit the model again."
+            )
         visits = [
             partial(learner.visit, rows, y, weights, order)
             for learner, y in zip(learners, targets, strict=True)
@@ -180,7 +186,7 @@ class OnlineEstimator(Estimator):
             if not learner.is_finite():
                 raise ValueError(
                     "Floating-point overflow in partial_fit: the steps are too long for these "
-                    "data. Scale the columns of X, or lower eta0."
+                    "data. " + SHORTER_STEPS
                 )
         self._memories = [learner.memory for learner in learners]
         self.t_ = 1.0 + max(learner.state["t"] for learner in learners)
@@ -384,23 +390,38 @@ class OnlineClassifierMixin:
             )
         first = not hasattr(self, "coef_")
         rows, y, sample_weight = self._begin(X, y, sample_weight, reset=first)
-        known = self._grow(y, classes) if grow else partial_fit_classes(self, classes)
-        if len(known) < 2:
-            raise ValueError(f"classes must hold at least two classes, got {listed(known)}.")
-        codes = encode_known_labels(y, known)
-        weight = effective_weight(self.class_weight, known, codes, sample_weight)
-        self._continue(rows, *self._targets(known, codes), weight)
-        self.classes_ = known
-        self._set_weights(())
+        learnt = {name: vars(self)[name] for name in _LEARNT if name in vars(self)}
+        try:
+            known = self._grow(y, classes) if grow else partial_fit_classes(self, classes)
+            if len(known) < 2:
+                raise ValueError(
+                    f"classes must hold at least two classes, got {listed(known.tolist())}."
+                )
+            codes = encode_known_labels(y, known)
+            weight = effective_weight(self.class_weight, known, codes, sample_weight)
+            self._continue(rows, *self._targets(known, codes), weight)
+            self.classes_ = known
+            self._set_weights(())
+        except BaseException:
+            # whatever went wrong, Ctrl-C included, the model stays the one before this call
+            for name in _LEARNT:
+                vars(self).pop(name, None)
+            vars(self).update(learnt)
+            raise
         return self
 
     def _grow(self, y: np.ndarray, classes: Any) -> np.ndarray:
         """The classes known so far, announced now, and found in y; memories follow them."""
         old = getattr(self, "classes_", None)
-        found = [encode_labels(y)[0]]
+        found = [encode_labels(y)[0]] + ([] if old is None else [old])
         if classes is not None:
             found.append(encode_labels(check_target(classes, self))[0])
-        known = encode_labels(np.concatenate([*found, *([] if old is None else [old])]))[0]
+        if len({_label_kind(labels) for labels in found}) > 1:
+            raise TypeError(
+                "y must hold labels of one kind, all strings, all numbers or all booleans; it and "
+                f"the classes known so far are of dtypes {', '.join(str(f.dtype) for f in found)}."
+            )
+        known = encode_labels(np.concatenate(found))[0]
         if old is not None and len(known) > len(old):
             joint, signed = self._is_joint(len(known)), getattr(self, "optimizer", "") == "adam"
             self._memories = grow_memories(self._memories, old, known, joint, signed)
@@ -423,6 +444,11 @@ class OnlineClassifierMixin:
         self.coef_, self.intercept_ = self._weights()
         for k in absent:
             self.coef_[k], self.intercept_[k] = 0.0, -np.inf
+
+
+def _label_kind(labels: np.ndarray) -> str:
+    """Strings (and other objects), booleans or numbers."""
+    return {"b": "boolean", **dict.fromkeys("OUST", "text")}.get(labels.dtype.kind, "number")
 
 
 def _absent_classes(classes: np.ndarray, codes: np.ndarray, weight: np.ndarray | None) -> list:

@@ -8,10 +8,11 @@ more. Results come in the order of the tasks and never depend on the number of t
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-__all__ = ["Cancelled", "n_threads", "run"]
+__all__ = ["Cancelled", "is_cancelled", "n_threads", "run"]
 
 # Seconds between two looks at Ctrl-C, where a wait for threads can't be interrupted (Windows).
 _GLANCE = 0.2
@@ -19,6 +20,27 @@ _GLANCE = 0.2
 
 class Cancelled(Exception):
     """What a task raises once its `cancel` has been called."""
+
+
+class _Run:
+    """One call of `run`, and the one in whose thread it was made."""
+
+    def __init__(self, outer: _Run | None):
+        self.cancelled, self.outer = False, outer
+
+
+_local = threading.local()
+
+
+def is_cancelled() -> bool:
+    """Whether the run that this thread works for, or one around it, has been given up: learners
+    look between two pieces, however deep they are nested."""
+    run = getattr(_local, "run", None)
+    while run is not None:
+        if run.cancelled:
+            return True
+        run = run.outer
+    return False
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -50,15 +72,23 @@ def run(
         return [task() for task in tasks]
     from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
+    this = _Run(getattr(_local, "run", None))
+
+    def begin(task: Callable[[], Any]) -> Any:
+        _local.run = this
+        return task()
+
     with ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(task) for task in tasks]
         try:
+            # inside, since Ctrl-C may come while tasks are still handed over
+            futures = [pool.submit(begin, task) for task in tasks]
             pending = set(futures)
             while pending:
                 done, pending = wait(pending, _GLANCE, FIRST_EXCEPTION)
                 for future in done:
                     future.result()
         except BaseException:
+            this.cancelled = True
             if cancel is not None:
                 cancel()
             pool.shutdown(wait=False, cancel_futures=True)

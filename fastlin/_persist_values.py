@@ -170,8 +170,8 @@ class Writer:
         """Encode a source of random numbers with its state."""
         if isinstance(value, np.random.SeedSequence):
             entropy = value.entropy if value.entropy is None else _plain(value.entropy)
-            state = [entropy, list(map(int, value.spawn_key)), value.pool_size]
-            return {"seed_sequence": self._items([*state, value.n_children_spawned], where)}
+            parts = [entropy, list(map(int, value.spawn_key)), value.pool_size]
+            return {"seed_sequence": self._items([*parts, value.n_children_spawned], where)}
         if isinstance(value, np.random.RandomState):
             state = value.get_state(legacy=False)
             if state["bit_generator"] != "MT19937":
@@ -297,12 +297,14 @@ class Reader:
         if len(json) != 1:
             raise Malformed("a value has no kind, or several")
         ((kind, content),) = json.items()
-        decoder = _DECODERS.get(kind)
-        own = self._decode_own.get(kind)
-        if decoder is None and own is None:
+        if kind in self._decode_own:
+            decoder, arguments = self._decode_own[kind], (content, self)
+        elif kind in _DECODERS:
+            decoder, arguments = _DECODERS[kind], (self, content)
+        else:
             raise Malformed(f"there is no kind of value {kind!r}")
         try:
-            return decoder(self, content) if own is None else own(content, self)
+            return decoder(*arguments)
         except (
             ArithmeticError,
             AttributeError,
@@ -316,63 +318,81 @@ class Reader:
             raise Malformed(f"a {kind} cannot be read: {error}") from None
 
     def _decode_int(self, text: str) -> int:
+        """Read a long integer."""
         return int(text, 16)
 
     def _decode_float(self, text: str) -> float:
+        """Read NaN or infinity by its bits."""
         return struct.unpack("<d", bytes.fromhex(text))[0]
 
     def _decode_complex(self, text: str) -> complex:
+        """Read a complex number by its bits."""
         return complex(*struct.unpack("<dd", bytes.fromhex(text)))
 
     def _decode_str(self, text: str) -> str:
+        """Read a string with lone surrogates."""
         return bytes.fromhex(text).decode("utf-8", "surrogatepass")
 
     def _decode_bytes(self, text: str) -> bytes:
+        """Read bytes."""
         return base64.b64decode(text, validate=True)
 
     def _decode_tuple(self, items: list) -> tuple:
+        """Read a tuple."""
         return tuple(self.decode(_expect_list(items)))
 
     def _decode_set(self, items: list) -> set:
+        """Read a set."""
         return set(self.decode(_expect_list(items)))
 
     def _decode_frozenset(self, items: list) -> frozenset:
+        """Read a frozenset."""
         return frozenset(self.decode(_expect_list(items)))
 
     def _decode_dict(self, pairs: list) -> dict:
+        """Read a dict."""
         return {self.decode(key): self.decode(value) for key, value in _expect_list(pairs)}
 
     def _decode_array(self, place: int) -> np.ndarray:
+        """Return one of the arrays of the file."""
         if type(place) is not int or place < 0:
             raise Malformed(f"there is no array {place!r}")
         return self._arrays[place]
 
     def _decode_objects(self, content: list) -> np.ndarray:
+        """Read an array of Python objects."""
         shape, items = content
         array = np.empty(len(items), dtype=object)
         array[:] = self.decode(_expect_list(items))
         return array.reshape(checked_shape(shape))
 
     def _decode_numpy_str(self, text: Any) -> np.str_:
+        """Read a string of numpy."""
         return np.str_(self.decode(text))
 
     def _decode_numpy_bytes(self, text: str) -> np.bytes_:
+        """Read bytes of numpy."""
         return np.bytes_(self._decode_bytes(text))
 
-    def _decode_scalar(self, content: list) -> np.generic:
+    def _decode_scalar(self, content: list) -> Any:
+        """Read a numpy scalar by its bits."""
         dtype, text = content
         return array_of(bytearray.fromhex(text), read_dtype(dtype), ())[()]
 
     def _decode_dtype(self, text: str) -> np.dtype:
+        """Read a dtype."""
         return read_dtype(text)
 
     def _decode_numpy_type(self, text: str) -> type:
+        """Read a scalar type of numpy."""
         return read_dtype(text).type
 
     def _decode_type(self, name: str) -> type:
+        """Read a built-in type by its name."""
         return _BUILT_IN_TYPES[name]
 
     def _decode_csr(self, content: list) -> Any:
+        """Read a sparse matrix and check it."""
         from scipy import sparse
 
         kind, shape, *parts = content
@@ -384,18 +404,21 @@ class Reader:
         return matrix
 
     def _decode_seed_sequence(self, content: list) -> np.random.SeedSequence:
+        """Read a SeedSequence."""
         entropy, spawn_key, pool_size, n_children = self.decode(content)
         return np.random.SeedSequence(
             entropy, spawn_key=spawn_key, pool_size=pool_size, n_children_spawned=n_children
         )
 
     def _decode_random_state(self, content: Any) -> np.random.RandomState:
+        """Read a RandomState with its state."""
         state = _checked_state(self.decode(content))
         source = np.random.RandomState()
         source.set_state(state)
         return source
 
     def _decode_generator(self, content: list) -> np.random.Generator:
+        """Read a Generator with its state."""
         state, seed = self.decode(content)
         name = state["bit_generator"]
         if name not in _BIT_GENERATORS:
@@ -406,7 +429,7 @@ class Reader:
 
 
 # Kind in the file -> method: `_decode_numpy_str` reads "numpy.str".
-_DECODERS = {
+_DECODERS: dict[str, Callable] = {
     name.removeprefix("_decode_").replace("numpy_", "numpy."): method
     for name, method in vars(Reader).items()
     if name.startswith("_decode_")

@@ -11,7 +11,7 @@ from ._core import losses as _losses
 from ._core import rows as _rows
 from ._core.rows import Rows
 
-__all__ = ["mean_loss", "rows_per_call", "score_rows"]
+__all__ = ["check_dtype", "mean_loss", "rows_per_call", "score_rows"]
 
 # Stored entries per call of a kernel: about 50 ms.
 _ENTRIES_PER_CALL = 8_000_000
@@ -25,6 +25,12 @@ def rows_per_call(X: Rows, n_outputs: int = 1, batch: int = 1) -> int:
     return max(1, rows // batch) * batch
 
 
+def check_dtype(X: Rows, dtype: np.dtype) -> None:
+    """Refuse rows of another type than the weights': kernels read both as one."""
+    if X.dtype != dtype:
+        raise ValueError(f"The rows of X are {X.dtype}, but the weights are {dtype}.")
+
+
 def score_rows(X: Rows, W: np.ndarray, b: np.ndarray, rows: np.ndarray = _ALL) -> np.ndarray:
     """W x + b of shape (n, n_outputs), in double, of each row or of the given ones.
 
@@ -32,6 +38,7 @@ def score_rows(X: Rows, W: np.ndarray, b: np.ndarray, rows: np.ndarray = _ALL) -
     would cost more than the rows. A sum of +inf and -inf raises: the values of a row and the weights
     are too large for each other.
     """
+    check_dtype(X, W.dtype)
     n, K = len(rows) or X.shape[0], len(W)
     if K == 1 or X.nnz * n < W.shape[1] * X.shape[0]:
         out, piece, defined = np.empty((K, n)), rows_per_call(X), True

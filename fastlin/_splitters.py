@@ -26,7 +26,7 @@ def _generator(random_state: Any) -> Any:
     random = np.random
     if isinstance(random_state, (random.RandomState, random.Generator)):
         return random_state
-    if isinstance(random_state, numbers.Integral) and random_state > 2**32 - 1:
+    if isinstance(random_state, numbers.Integral) and int(random_state) > 2**32 - 1:
         random_state = random.SeedSequence(int(random_state))
     if isinstance(random_state, random.SeedSequence):
         return random.RandomState(random.MT19937(random_state))
@@ -155,6 +155,7 @@ class KFold(_Folds):
     """
 
     def _fold_of_rows(self, n: int, y: Any) -> np.ndarray:
+        """Deal the rows in runs, or at random."""
         order = np.arange(n)
         if self.shuffle:
             _generator(self.random_state).shuffle(order)
@@ -196,6 +197,7 @@ class StratifiedKFold(_Folds):
     """
 
     def _fold_of_rows(self, n: int, y: Any) -> np.ndarray:
+        """Deal the rows of each class."""
         codes = self._codes_by_appearance(n, y)
         counts = np.bincount(codes)
         rng = _generator(self.random_state) if self.shuffle else None

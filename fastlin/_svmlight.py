@@ -9,6 +9,7 @@ matrix exists, files larger than memory can pass through, and Ctrl-C is seen bet
 from __future__ import annotations
 
 import io
+import itertools
 import math
 from collections.abc import Iterator
 from typing import Any, BinaryIO, NamedTuple
@@ -239,10 +240,8 @@ class SvmlightReader:
     def _error(self, line: int, token: tuple[int, int], message: str) -> ValueError:
         """Write the error for a token of a line."""
         begin, end = token
-        shown = bytes(self._lines.text[begin : min(end, begin + 60)])
-        shown = repr(
-            shown.decode("utf-8", "backslashreplace") + ("..." if end > begin + 60 else "")
-        )
+        raw = bytes(self._lines.text[begin : min(end, begin + 60)])
+        shown = repr(raw.decode("utf-8", "backslashreplace") + ("..." if end > begin + 60 else ""))
         return self.error_at(line, message.format(token=shown))
 
     def error_at(self, line: int, message: str) -> ValueError:
@@ -327,7 +326,7 @@ class Contents:
     def label_sets(self) -> list[tuple[float, ...]]:
         """Return one sorted tuple of labels per row."""
         labels, ends = self.labels.tolist(), self.label_ends.tolist()
-        return [tuple(sorted(labels[i:j])) for i, j in zip([0, *ends], ends)]
+        return [tuple(sorted(labels[i:j])) for i, j in itertools.pairwise([0, *ends])]
 
 
 def _converted(block: Block, dtype: np.dtype, reader: SvmlightReader) -> np.ndarray:

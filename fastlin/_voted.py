@@ -58,11 +58,11 @@ class VotedLearner(JointLearner):
         super().start_from(coef, intercept)
         self.start = {**self.start, "V": self.V.copy(), "b": self.b[0].copy()}
 
-    def _run(self, rule, X, y, weight, order):
+    def _run(self, rule, X, y, weight, order, fetch):
         size = len(order)
         log = _empty_log(size, self.n_outputs)
         state, n = _kernel.record(
-            X, y, weight, order, rule, self.state, self.b[0], self.V, *log.values()
+            X, y, weight, order, fetch, rule, self.state, self.b[0], self.V, *log.values()
         )
         if n:
             self.log.append({name: part[:n].copy() for name, part in log.items()})

@@ -352,7 +352,8 @@ class OneHotEncoder(TransformerMixin, Estimator):
 
     def _numbers_of(self, columns: list[Coded]) -> np.ndarray:
         """Return the global column numbers of coded columns."""
-        tables, notes = [], []
+        tables: list[np.ndarray] = []
+        notes: list[str] = []
         for j, (column, plan) in enumerate(zip(columns, self._plans, strict=True)):
             position = positions_in(plan.categories, column.values)
             unknown = position < 0
@@ -452,9 +453,8 @@ class OneHotEncoder(TransformerMixin, Estimator):
 
     def _feature_names_out(self, names: np.ndarray) -> np.ndarray:
         """Return the names of the output columns."""
-        combine = self.feature_name_combiner
-        if isinstance(combine, str):
-            combine = lambda feature, category: f"{feature}_{category!s}"
+        given = self.feature_name_combiner
+        combine = _concatenated if isinstance(given, str) else given
         out = [
             combine(name, category)
             for name, plan in zip(names, self._plans, strict=True)
@@ -467,6 +467,11 @@ class OneHotEncoder(TransformerMixin, Estimator):
                 f"{type(wrong).__name__}."
             )
         return np.array(out, dtype=object)
+
+
+def _concatenated(feature: str, category: Any) -> str:
+    """Return the default name of an output column."""
+    return f"{feature}_{category!s}"
 
 
 def _ones_matrix(indices: np.ndarray, indptr: np.ndarray, n: int, width: int, dtype: Any) -> Any:

@@ -72,7 +72,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _speak_unicode() -> None:
-    """Let output hold any text, on a terminal of whatever encoding."""
+    """Let output hold any text, on a terminal of whatever encoding; a closed stream takes all."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")

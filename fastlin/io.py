@@ -227,8 +227,10 @@ def _checked_dtype(dtype: Any) -> np.dtype:
 
 def _width(n_features: int | None, lowest: int, parts: list[Contents]) -> int:
     """Return the number of columns: as asked for, else what the widest part needs."""
-    widest = max(parts, key=lambda part: part.max_index, default=None)
-    needed = 1 if widest is None else max(widest.max_index + 1 - lowest, 1)
+    if not parts:
+        return 1 if n_features is None else n_features
+    widest = max(parts, key=lambda part: part.max_index)
+    needed = max(widest.max_index + 1 - lowest, 1)
     if n_features is not None and n_features < needed:
         raise ValueError(f"n_features is {n_features}, but {widest.name} has {needed} features.")
     if needed > _LARGEST_INT32:

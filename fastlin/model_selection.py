@@ -25,10 +25,12 @@ __all__ = ["KFold", "StratifiedKFold", "cross_val_score", "train_test_split"]
 
 
 def _mean_squared_error(y: np.ndarray, predicted: np.ndarray) -> float:
+    """Return the mean of squared residuals."""
     return float(np.mean((np.asarray(y, np.float64) - predicted) ** 2))
 
 
 def _mean_absolute_error(y: np.ndarray, predicted: np.ndarray) -> float:
+    """Return the mean of absolute residuals."""
     return float(np.mean(np.abs(np.asarray(y, np.float64) - predicted)))
 
 
@@ -55,8 +57,9 @@ def _scorer(estimator: Any, scoring: Any) -> Callable[[Any, Any, Any], float]:
     if isinstance(scoring, str) and metrics is not None:
         return metrics.get_scorer(scoring)
     raise ValueError(
-        f"scoring must be None, a function of (estimator, X, y), or one of {listed(list(_SCORES))}, "
-        f"got {shown(scoring)}; for others pass sklearn.metrics.get_scorer(name)."
+        "scoring must be None, a function of (estimator, X, y), or one of "
+        f"{listed(list(_SCORES))}, got {shown(scoring)}; for others pass "
+        "sklearn.metrics.get_scorer(name)."
     )
 
 

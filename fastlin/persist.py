@@ -14,8 +14,8 @@ The header holds the version of fastlin, the model (class, parameters, attribute
 `_persist_values`) and dtype, shape and order of each array, in the order in which they follow.
 
 Everything is checked on the way in: sizes before memory is taken for them (memory grows with what
-has really been read), class names against the list of public names, and at last the checksum. A file can
-give wrong numbers only if it was written so; it can never run code.
+has really been read), class names against the list of public names, and at last the checksum. A
+file can give wrong numbers only if it was written so; it can never run code.
 """
 
 from __future__ import annotations

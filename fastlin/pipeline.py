@@ -90,7 +90,7 @@ class Pipeline(Estimator):
         dict
             From name to value.
         """
-        params = {"steps": self.steps}
+        params: dict[str, Any] = {"steps": self.steps}
         if not deep:
             return params
         for name, step in self.steps:
@@ -251,6 +251,7 @@ class Pipeline(Estimator):
         return True
 
     def _check_fitted(self, method: str | None = None) -> None:
+        """Raise NotFittedError if the last step is not fitted."""
         if not self.__sklearn_is_fitted__():
             raise not_fitted(self, method)
 

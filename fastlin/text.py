@@ -201,6 +201,9 @@ class HashingVectorizer(TextAnalysis, Estimator):
         `binary` is True.
     dtype : {float64, float32}, default=float64
         Type of the values.
+    output : {"csr", "rows"}, default="csr"
+        What `transform` returns: a scipy matrix, or `fastlin.Rows`, which hold no values where all
+        are 1, or 1 and -1 (without `norm`, for instance), and so half the memory.
 
     Notes
     -----
@@ -233,6 +236,7 @@ class HashingVectorizer(TextAnalysis, Estimator):
         "norm": OneOf("l1", "l2", None),
         "alternate_sign": Boolean(),
         "dtype": FloatType(),
+        "output": OneOf("csr", "rows"),
     }
     _tags: ClassVar[dict[str, Any]] = {
         "two_d_array": False,
@@ -262,6 +266,7 @@ class HashingVectorizer(TextAnalysis, Estimator):
         norm="l2",
         alternate_sign=True,
         dtype=np.float64,
+        output="csr",
     ):
         self.input = input
         self.encoding = encoding
@@ -278,6 +283,7 @@ class HashingVectorizer(TextAnalysis, Estimator):
         self.binary = binary
         self.norm = norm
         self.alternate_sign = alternate_sign
+        self.output = output
         self.dtype = dtype
 
     def fit(self, X: Any = None, y: Any = None) -> HashingVectorizer:
@@ -343,7 +349,7 @@ class HashingVectorizer(TextAnalysis, Estimator):
 
         Returns
         -------
-        scipy.sparse.csr_matrix of shape (n_samples, n_features)
+        scipy.sparse.csr_matrix or Rows of shape (n_samples, n_features)
             Of `dtype`, columns ascending within rows, indices int32.
 
         Raises
@@ -366,7 +372,12 @@ class HashingVectorizer(TextAnalysis, Estimator):
             self._hash_features(documents, hasher, output)
         if hasher.n_rows == 0:
             raise ValueError("X must have at least one document, got none.")
-        return output.matrix(hasher, int(self.n_features))
+        matrix = output.matrix(hasher, int(self.n_features))
+        if self.output == "csr":
+            return matrix
+        from ._data import compact_rows
+
+        return compact_rows(matrix)
 
     def explain_columns(
         self, X: Any, columns: Iterable[int], top: int = 1

@@ -27,37 +27,44 @@ FL_INLINE int64_t fl_rival(const double *z, int64_t K, int64_t y) {
     return best;
 }
 
-/* tau of the projection on the simplex, by dropping classes below the threshold of those that are
- * left until none is (Michelot 1986, JOTA 50): exact, at most K passes. */
-FL_INLINE double fl_simplex_threshold(const double *z, int64_t K) {
-    double tau = -fl_from_bits(0x7ff0000000000000u), sum, top = z[0];
+/* The projection of z on the simplex is max(0, z_k - top - t), top being the largest z_k; returns t.
+ * Classes below the threshold of those that are left are dropped until none is (Michelot 1986, JOTA
+ * 50): exact, at most K rounds. Counted from the top, t <= -1/K keeps the top class in, however
+ * large z is. */
+FL_INLINE double fl_simplex_threshold(const double *z, int64_t K, double top) {
+    double t = -fl_from_bits(0x7ff0000000000000u), sum;
     int64_t size = 0, before;
-    for (int64_t k = 1; k < K; k++) top = fl_max(top, z[k]);
-    do {
+    for (int64_t round = 0; round <= K; round++) {
         before = size;
         sum = 0;
         size = 0;
         for (int64_t k = 0; k < K; k++) {
-            if (z[k] > tau) {
-                sum += z[k] - top; /* small numbers: no cancellation against the 1 */
+            if (z[k] - top > t) {
+                sum += z[k] - top;
                 size++;
             }
         }
-        tau = top + (sum - 1.0) / (double)size;
-    } while (size != before);
-    return tau;
+        if (size == before || size == 0) break;
+        t = (sum - 1.0) / (double)size;
+    }
+    return t;
+}
+
+FL_INLINE double fl_largest(const double *z, int64_t K) {
+    double top = z[0];
+    for (int64_t k = 1; k < K; k++) top = fl_max(top, z[k]);
+    return top;
 }
 
 /* Returns the loss; fills the gradient g, the classes where it is not 0 and their number. */
 FL_INLINE double fl_joint_loss(int loss, const double *FL_RESTRICT z, int64_t K, int64_t y, double a,
                                double *FL_RESTRICT g, int64_t *FL_RESTRICT active,
                                int64_t *FL_RESTRICT n_active) {
-    double value, sum = 0, top, tau, p;
+    double value, sum = 0, top, t, u, p;
     int64_t rival, n = 0;
     switch (loss) {
     case FL_LOSS_LOG:
-        top = z[0];
-        for (int64_t k = 1; k < K; k++) top = fl_max(top, z[k]);
+        top = fl_largest(z, K);
         for (int64_t k = 0; k < K; k++) sum += g[k] = fl_exp(z[k] - top);
         for (int64_t k = 0; k < K; k++) {
             g[k] /= sum;
@@ -67,15 +74,17 @@ FL_INLINE double fl_joint_loss(int loss, const double *FL_RESTRICT z, int64_t K,
         *n_active = K;
         return top - z[y] + fl_log1p(sum - 1.0);
     case FL_LOSS_SPARSEMAX:
-        tau = fl_simplex_threshold(z, K);
+        top = fl_largest(z, K);
+        t = fl_simplex_threshold(z, K, top);
         for (int64_t k = 0; k < K; k++) {
-            p = fl_max(0.0, z[k] - tau);
-            if (p > 0) sum += p * (z[k] + tau); /* z^2 - tau^2 without cancellation */
+            u = z[k] - top; /* the loss is the same for z + c */
+            p = fl_max(0.0, u - t);
+            if (p > 0) sum += p * (u + t); /* u^2 - t^2 without cancellation */
             g[k] = k == y ? p - 1.0 : p;
             if (g[k] != 0) active[n++] = k;
         }
         *n_active = n;
-        return fl_max(0.0, 0.5 * sum - z[y] + 0.5);
+        return fl_max(0.0, 0.5 * sum - (z[y] - top) + 0.5);
     default: /* hinge and perceptron: the two rows that are wrong way round */
         rival = fl_rival(z, K, y);
         value = a + z[rival] - z[y];

@@ -15,6 +15,10 @@
 
 #include "fl_common.h"
 
+/* Weights beyond this many bytes don't fit the second-level cache, and fetching those of the rows to
+ * come pays; below it costs (measured: -36 % at 4 MB, +24 % at 188 KB). */
+#define FL_NEAR_BYTES (384 * 1024)
+
 enum fl_layout { FL_DENSE, FL_CSR, FL_ONES, FL_SIGNED };
 
 struct fl_rows {

@@ -1,6 +1,7 @@
 """What all tests share: a package that can be imported, markers, and examples that don't change
 from run to run."""
 
+import signal
 import warnings
 from pathlib import Path
 
@@ -19,6 +20,8 @@ settings.load_profile("fastlin")
 
 
 def pytest_configure(config):
+    # A process started in the background by a shell inherits that Ctrl-C is ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line(
         "markers", "memory: touches the memory that kernels read and write; run under sanitizers"
     )

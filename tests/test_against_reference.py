@@ -111,7 +111,7 @@ def trained(X, y, orders, rule, weight=NO_WEIGHT, n_outputs=1):
     rows = as_rows(X)
     learner = make_learner(rows.shape[1], rows.dtype, rule, n_outputs)
     for order in orders:
-        learner.last_loss = learner.visit(rows, y, weight, order)
+        learner.last_loss = learner.visit(rows, y, weight, order, order[3:])
     return learner
 
 
@@ -417,7 +417,7 @@ def test_wide_rows_take_the_prefetching_path():
     y = np.where(np.arange(60) % 2, 1.0, -1.0)
     orders = epochs(60)
     learner = trained(X, y, orders, make_rule("log_loss", eta0=0.5, average=True))
-    assert learner.rule["prefetch_weights"] == 1
+    assert learner._weights_ahead(as_rows(X)) == 2
     slow = reference.sgd(X.toarray(), y, orders, loss="log_loss", eta=lambda t: 0.5,
                          average_from=1)
     assert_close(learner.weights()[0][0], slow.mean_w, np.float64)

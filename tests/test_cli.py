@@ -20,7 +20,9 @@ import pytest
 import fastlin
 from fastlin import _cli_demo, _cli_encoder, _cli_train, datasets
 from fastlin._cli_encoder import ColumnEncoder
+from fastlin._sgd import MARGIN_LOSSES, TARGET_LOSSES
 from fastlin.cli import main
+from fastlin.model_selection import KFold, cross_val_score
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(fastlin.__file__)))
 SPAM = [
@@ -238,6 +240,15 @@ def test_the_same_seed_gives_the_same_file(folder, capsys):
     assert fastlin.load("a")[-1].coef_.tobytes() != models[1].coef_.tobytes()
 
 
+@pytest.mark.parametrize("loss", [*MARGIN_LOSSES, *TARGET_LOSSES])
+def test_every_loss_that_can_be_chosen_learns(folder, capsys, loss):
+    rows = [(str(i % 3), 10.0 * (i % 3)) for i in range(600)]
+    write_table("a.jsonl", ["x", "y"], rows)
+    options = ["--label", "y", "--categorical", "x", "--loss", loss, "--epochs", "40"]
+    out = run(capsys, "cv", "a.jsonl", *options, "--cv", "2").out
+    assert float(out.splitlines()[2].split()[1]) > 0.95
+
+
 def test_options_reach_the_learner(folder, capsys):
     run(
         capsys, "train", "spam.csv", "model", *TEXT_OPTIONS, "--loss", "squared_hinge", "--penalty",
@@ -289,7 +300,7 @@ def test_the_same_text_gives_the_same_probability(folder, capsys, monkeypatch):
 def test_a_file_of_texts(folder, capsys):
     run(capsys, "train", "spam.csv", "model", *TEXT_OPTIONS)
     write_bytes("new.txt", b"\xef\xbb\xbfa prize\n\nlunch, lunch\r\n")
-    out, err = run(capsys, "predict", "new.txt", "model")
+    out, err = run(capsys, "predict", "new.txt", "model", "--format", "text")
     assert [out.split()[place] for place in (0, 2)] == ["spam", "ham"]
     assert len(out.split()) == 3
     assert err == ""
@@ -304,7 +315,8 @@ def test_models_made_in_python(folder, capsys):
     assert err == "accuracy 1.0000 (40 of 40 rows)\n"
     assert "--text must name the column" in refused(capsys, "predict", "spam.csv", "model")
     write_bytes("lines.txt", b"a prize\n")
-    assert run(capsys, "predict", "lines.txt", "model").out == "spam\n"
+    out, _ = run(capsys, "predict", "lines.txt", "model", "--format", "text")
+    assert out == "spam\n"
     assert "HashingVectorizer, SGDClassifier\n" in run(capsys, "inspect", "model").out
 
 
@@ -327,11 +339,11 @@ def test_categories_encoded_once_or_in_each_fold_score_alike():
     y = np.array([int(a) % 2 ^ (rng.random() < 0.2) for a in table.columns["a"]])
     learner = fastlin.SGDClassifier("log_loss", alpha=1e-3, random_state=0)
     once = ColumnEncoder(categorical=["a"]).fit_transform(table)
-    cv = fastlin.KFold(3)
+    cv = KFold(3)
     pipeline = fastlin.make_pipeline(ColumnEncoder(categorical=["a"]), learner)
-    scores = fastlin.cross_val_score(learner, once, y, cv=cv)
+    scores = cross_val_score(learner, once, y, cv=cv)
     with pytest.warns(UserWarning, match=r"unknown categories .* in column 0 \('a'\)"):
-        np.testing.assert_array_equal(fastlin.cross_val_score(pipeline, table, y, cv=cv), scores)
+        np.testing.assert_array_equal(cross_val_score(pipeline, table, y, cv=cv), scores)
 
 
 def test_spam_and_mushrooms_reach_their_accuracies(folder, capsys):
@@ -490,7 +502,7 @@ def test_bad_input_is_one_line_and_leaves_nothing(folder, capsys, arguments, mes
          "line 2: the label"),
         ("a.jsonl", b'{"label": "x", "text": "y"}\n{"text": "z"}', "line 2: the label"),
         ("a.jsonl", b'{"label": "x", "text": "y"}\n{"label": 1, "text": "z"}',
-         "line 2: the label 'label' is a number, 1, after a string in line 1"),
+         "line 2: the label 'label' is a number, 1, where a string stood before"),
         ("a.jsonl", b'{"label": 0.5, "text": "y"}\n', "line 1: the label 'label' is no class: 0.5"),
         ("a.jsonl", b'{"label": [1], "text": "y"}\n', "the label 'label' is no class"),
         ("a.jsonl", b'{"label": "x", "text": "y"}\n{"label": "z", "text": 3}',
@@ -550,7 +562,9 @@ def test_bad_predictions(folder, capsys):
     message = "both was not trained on texts alone"
     assert message in refused(capsys, "predict", "b.csv", "both", "--format", "text")
     write_bytes("bad.txt", b"fine\nnot \xff fine\n")
-    assert "bad.txt, line 2: not UTF-8" in refused(capsys, "predict", "bad.txt", "texts")
+    assert "bad.txt, line 2: not UTF-8" in refused(
+        capsys, "predict", "bad.txt", "texts", "--format", "text"
+    )
 
 
 def test_unknown_categories_are_a_warning(folder, capsys):
@@ -593,7 +607,7 @@ def test_as_a_module_with_standard_input_and_output(folder):
 def test_a_reader_that_goes_away_is_no_error(folder, capsys):
     run(capsys, "train", "spam.csv", "model", *TEXT_OPTIONS)
     write_bytes("many.txt", b"a prize\n" * 200_000)
-    command = f"{sys.executable} -m fastlin predict many.txt model | head -n 1"
+    command = f"{sys.executable} -m fastlin predict many.txt model --format text | head -n 1"
     done = subprocess.run(command, shell=True, capture_output=True, timeout=60,
                           env={**os.environ, "PYTHONPATH": ROOT})  # fmt: skip
     assert (done.stdout, done.stderr) == (b"spam\n", b"")

@@ -6,6 +6,7 @@ import reference
 
 from fastlin._core import joint
 from fastlin._core import losses as core
+from fastlin._probability import PROBABILITIES
 from fastlin._safety import best_constant_loss
 from fastlin._scores import mean_loss
 from fastlin._sgd import JOINT_LOSSES, LOSSES, MARGIN_LOSSES, TARGET_LOSSES, make_rule
@@ -261,3 +262,16 @@ def test_the_best_joint_constant_is_the_best(name, shares, fit_intercept, weight
     candidates = rng.normal(size=(3000, 3)) * 2 if fit_intercept else np.zeros((1, 3))
     losses = [mean_loss(rule, np.tile(b, (len(y), 1)), y, s) for b in candidates]
     assert found <= min(losses) + 1e-12
+
+
+@pytest.mark.parametrize("size", [1e10, 1e16, 1e17, 1e22, 1e300])
+def test_sparsemax_of_huge_responses_ends(size):
+    """Beside such responses the 1 of the simplex vanishes; no loop may wait for it."""
+    z = np.array([[0.3, -0.2, 1.0, 1.0], [-1.0, 0.5, 0.25, 0.0], [0.0, 0.0, 0.0, 0.0]]) * size
+    value, gradient = np.empty(3), np.empty((3, 4))
+    joint.joint_loss(LOSSES["sparsemax"].code, 0.0, z, np.array([2.0, 1.0, 0.0]), value, gradient)
+    expected = np.array([[0, 0, 0.5, 0.5], [0, 1, 0, 0], [0.25] * 4])
+    one_hot = np.array([[0, 0, 1, 0], [0, 1, 0, 0], [1, 0, 0, 0]])
+    np.testing.assert_array_equal(gradient, expected - one_hot)
+    np.testing.assert_allclose(value, [0.25, 0.0, 0.375], rtol=1e-15)
+    np.testing.assert_array_equal(PROBABILITIES["sparsemax"](z, False), expected)

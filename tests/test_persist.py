@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from fastlin import HashingVectorizer, OneHotEncoder, SGDClassifier, SGDRegressor
+from fastlin import (
+    HashingVectorizer,
+    OneHotEncoder,
+    PassiveAggressiveClassifier,
+    PassiveAggressiveRegressor,
+    Perceptron,
+    SGDClassifier,
+    SGDRegressor,
+)
 from fastlin import persist as persist_module
 from fastlin._persist_values import MAX_DEPTH
 from fastlin.persist import load, save
@@ -278,18 +286,25 @@ MODELS = [
     SGDClassifier(loss="log_loss", penalty="elasticnet", average=True, random_state=0),
     SGDClassifier(loss="hinge", penalty="l1", learning_rate="invscaling", eta0=0.1, average=5),
     SGDClassifier(class_weight={"p": 1.0, "q": 2.0}, random_state=np.random.default_rng(0)),
+    SGDClassifier(loss="log_loss", multi_class="joint", penalty="elasticnet", average=True),
+    SGDClassifier(loss="log_loss", optimizer="adam", penalty="elasticnet"),
+    SGDClassifier(loss="log_loss", optimizer="adagrad", average=True),
+    Perceptron(average="voted"),
+    Perceptron(penalty="l1", average=True),
+    PassiveAggressiveClassifier(average=True),
+    PassiveAggressiveRegressor(),
     SGDRegressor(penalty="l2", average=True),
     SGDRegressor(loss="huber", penalty="elasticnet", learning_rate="constant"),
 ]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("model", MODELS, ids=lambda m: f"{type(m).__name__}-{m.loss}")
+@pytest.mark.parametrize("model", MODELS, ids=repr)
 def test_training_goes_on_bit_for_bit(model, dtype, tmp_path):
-    is_classifier = isinstance(model, SGDClassifier)
+    is_classifier = model._estimator_type == "classifier"
     rows = X.astype(dtype)
-    y = np.where(Y > 0, "q", "p") if is_classifier else Y
-    first = {"classes": ["p", "q"]} if is_classifier else {}
+    y = np.where(Y > 0.5, "q", np.where(Y < -0.5, "r", "p")) if is_classifier else Y
+    first = {"classes": ["p", "q", "r"]} if is_classifier else {}
     model = type(model)(**model.get_params())
     model.partial_fit(rows[:30], y[:30], **first)
     save(model, tmp_path / "model")

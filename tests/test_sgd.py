@@ -290,7 +290,7 @@ def test_no_model_is_worse_than_a_constant_without_a_word(loss, data, params):
 
 
 def test_overflow_is_an_error_that_says_what_to_do():
-    message = r"overflow in epoch 1: .*Scale the columns of X, or lower eta0"
+    message = r"overflow in epoch 1: .*Scale the columns of X, or take shorter steps"
     with pytest.raises(ValueError, match=message):
         SGDClassifier("log_loss", learning_rate="constant", eta0=1e300).fit(X * 1e200, Y)
     model = SGDClassifier("log_loss", learning_rate="constant", eta0=1e300)
@@ -834,3 +834,58 @@ def test_neighbouring_seeds_are_independent(quiet):
     weights = {SGDClassifier(random_state=seed, max_iter=1).fit(X, Y).coef_.tobytes()
                for seed in range(50)}
     assert len(weights) == 50
+
+
+@pytest.mark.memory
+@pytest.mark.parametrize(
+    ("parameters", "names"),
+    [
+        ({"penalty": "l1", "average": True}, ("v", "u", "paid")),
+        ({"optimizer": "adam", "average": True}, ("V", "b", "u", "moments", "last")),
+        ({"optimizer": "adagrad", "multi_class": "joint"}, ("V", "b", "moments", "last")),
+    ],
+)
+def test_a_damaged_state_is_refused(parameters, names):
+    """As a hostile model file could hold: kernels must never see arrays of other sizes."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((30, 7)), np.arange(30) % 3
+    whole = fastlin.SGDClassifier("log_loss", **parameters).partial_fit(X, y, classes=[0, 1, 2])
+    for name in names:
+        for damage in (lambda a: a[..., :-1].copy(), lambda a: a.astype(complex), lambda a: "x"):
+            model = copy.deepcopy(whole)
+            model._memories[0][name] = damage(model._memories[0][name])
+            with pytest.raises((ValueError, TypeError)):
+                model.partial_fit(X, y)
+
+
+@pytest.mark.memory
+@pytest.mark.parametrize(
+    "model",
+    [
+        Perceptron(random_state=0), Perceptron(random_state=0, average="voted"),
+        SGDClassifier("log_loss", multi_class="joint", random_state=0),
+        SGDClassifier(random_state=0),
+    ],
+)
+@pytest.mark.parametrize("fault", ["class_weight", "overflow", "labels"])
+def test_a_growing_call_that_fails_changes_nothing(model, fault, quiet):
+    X = np.random.default_rng(0).standard_normal((300, 6))
+    y = np.array(["a", "b"] * 150)
+    model = copy.deepcopy(model).partial_fit(X[:4], y[:4], grow=True)
+    before = pickle.dumps(model)
+    wrong = np.full((2, 6), 1.7e308) if fault == "overflow" else X[:2]
+    labels = [0, 1] if fault == "labels" else ["a", "q"]
+    if fault == "class_weight":
+        model.set_params(class_weight={"zzz": 1})
+    with pytest.raises((ValueError, TypeError)):
+        for _ in range(20):
+            model.partial_fit(wrong, labels, grow=True)
+    model.set_params(class_weight=None)
+    assert model.classes_.tolist() == ["a", "b"] or fault == "overflow"
+    if fault != "overflow":
+        whole = pickle.loads(before)
+        np.testing.assert_array_equal(model.coef_, whole.coef_)
+        for _ in range(5):
+            model.partial_fit(X, y)
+            whole.partial_fit(X, y)
+        np.testing.assert_array_equal(model.decision_function(X), whole.decision_function(X))

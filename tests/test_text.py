@@ -275,7 +275,7 @@ def test_stateless_and_like_scikit_learn():
     assert_same(vectorizer.fit_transform(["ab cd"]), vectorizer.transform(["ab cd"]))
     text = pytest.importorskip("sklearn.feature_extraction.text")
     theirs = text.HashingVectorizer()
-    assert HashingVectorizer().get_params() == theirs.get_params()
+    assert HashingVectorizer().get_params() == {**theirs.get_params(), "output": "csr"}
     from sklearn.base import clone
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
@@ -303,3 +303,19 @@ def test_docstring_examples():
     results = doctest.testmod(fastlin.text)
     assert results.attempted > 5
     assert results.failed == 0
+
+
+@pytest.mark.parametrize(
+    ("parameters", "layout"),
+    [
+        ({}, "csr"),
+        ({"norm": None, "binary": True, "alternate_sign": False}, "ones"),
+        ({"norm": None, "n_features": 2**20}, "signed"),
+    ],
+)
+def test_rows_hold_the_same_matrix(parameters, layout):
+    texts = ["one two three", "two four", "", "five six seven eight"]
+    rows = HashingVectorizer(output="rows", **parameters).transform(texts)
+    matrix = HashingVectorizer(**parameters).transform(texts)
+    assert (rows.layout, rows.shape) == (layout, matrix.shape)
+    assert (rows.to_csr() != matrix).nnz == 0

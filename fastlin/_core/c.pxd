@@ -52,6 +52,7 @@ cdef extern from "fl_rows.h" nogil:
         FL_CSR
         FL_ONES
         FL_SIGNED
+        FL_NEAR_BYTES
     struct fl_rows:
         int layout
         int64_t n
@@ -68,6 +69,7 @@ cdef extern from "fl_rows.h" nogil:
     int64_t fl_row_start(const fl_rows *X, int64_t i) noexcept
     int64_t fl_row_size(const fl_rows *X, int64_t i) noexcept
     int32_t fl_signed_column(int32_t index) noexcept
+    void FL_PREFETCH(const void *p) noexcept
     void fl_prefetch_start(const fl_rows *X, int64_t i) noexcept
     fl_row fl_row_at_f32(const fl_rows *X, int64_t i) noexcept
     fl_row fl_row_at_f64(const fl_rows *X, int64_t i) noexcept
@@ -107,7 +109,7 @@ cdef extern from "fl_sgd.h" nogil:
         int fit_intercept
         int64_t average_from
         int64_t batch_size
-        int prefetch_weights
+        int64_t weights_ahead
     struct fl_sgd_state:
         double scale
         double intercept

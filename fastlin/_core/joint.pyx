@@ -33,19 +33,20 @@ cdef inline double loss_of(const fl_sgd_rule *rule, const double *z, int64_t K, 
 
 
 def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int64_t[::1] order,
-        fl_sgd_rule rule, int optimizer, double decay, double decay1, double epsilon,
-        fl_sgd_state state, double[:, ::1] b, real[::1] V, double[::1] u, real[::1] paid,
-        real[:, ::1] moments, double[::1] last, double[::1] collected):
+        const int64_t[::1] fetch, fl_sgd_rule rule, int optimizer, double decay, double decay1,
+        double epsilon, fl_sgd_state state, double[:, ::1] b, real[::1] V, double[::1] u,
+        real[::1] paid, real[:, ::1] moments, double[::1] last, double[::1] collected):
     """Visit the rows in `order`, one step per `rule.batch_size` of them; returns the new state.
 
     y holds class numbers where K > 1. Empty arrays stand for what is not in use: weights of rows,
-    averaging, L1 penalty, moments, visits (no penalty), gradients of batches larger than one.
+    averaging, L1 penalty, moments, visits (no penalty), gradients of batches larger than one. For
+    `fetch` see `sgd.look_ahead`.
     """
     cdef Py_ssize_t k = 0, r, m, stop = order.shape[0]
     cdef int64_t i, c, a, K = b.shape[1], size = V.shape[0], batch = rule.batch_size
     cdef double s, eta
     cdef bint weighted = sample_weight.shape[0] > 0
-    cdef bint fetch_weights = rule.prefetch_weights != 0 and K == 1
+    cdef int64_t weights_ahead = rule.weights_ahead if K == 1 else 0
     cdef real *weights = &V[0]
     cdef double *sums = &u[0] if u.shape[0] else NULL
     cdef real *payments = &paid[0] if paid.shape[0] else NULL
@@ -66,7 +67,6 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
             state.t += 1
             for r in range(m):
                 i = order[k + r]
-                look_ahead(&X.c, order, k + r, stop, weights, fetch_weights)
                 joint_scores(row_at(&X.c, i, weights), K, weights, state.scale, &b[VALUE, 0],
                              &scratch[0], &z[0])
                 s = sample_weight[i] if weighted else 1.0
@@ -75,6 +75,7 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
                 state.sum_weight += s
                 for a in range(n_active[r]):
                     gradients[r, active[r, a]] *= s
+                look_ahead(&X.c, y, order, fetch, k + r, weights_ahead, weights)
             for c in range(K):
                 intercept_gradient[c] = 0
             for r in range(m):
@@ -125,8 +126,8 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
 
 
 def run_passive_aggressive(Rows X, const double[::1] y, const double[::1] sample_weight,
-                           const int64_t[::1] order, fl_sgd_rule rule, fl_sgd_state state,
-                           double[:, ::1] b, real[::1] V, double[::1] u):
+                           const int64_t[::1] order, const int64_t[::1] fetch, fl_sgd_rule rule,
+                           fl_sgd_state state, double[:, ::1] b, real[::1] V, double[::1] u):
     """Passive-aggressive steps of K > 1 outputs: the true class against its strongest rival, both
     of which move, so |x|^2 counts twice; returns the new state."""
     cdef Py_ssize_t k, stop = order.shape[0]
@@ -142,12 +143,12 @@ def run_passive_aggressive(Rows X, const double[::1] y, const double[::1] sample
     with nogil:
         for k in range(stop):
             i = order[k]
-            look_ahead(&X.c, order, k, stop, weights, 0)
             row = row_at(&X.c, i, weights)
             joint_scores(row, K, weights, 1.0, &b[VALUE, 0], &scratch[0], &z[0])
             s = sample_weight[i] if weighted else 1.0
             loss = fl_joint_loss(rule.loss, &z[0], K, <int64_t>y[i], rule.loss_parameter, &g[0],
                                  &active[0], &n_active)
+            look_ahead(&X.c, y, order, fetch, k, 0, weights)
             state.t += 1
             state.sum_loss += s * loss
             state.sum_weight += s

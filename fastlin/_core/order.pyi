@@ -3,7 +3,11 @@ from numpy.typing import NDArray
 
 def shuffle_all(order: NDArray[np.int64], rng: NDArray[np.uint64]) -> None: ...
 def shuffle_blocks(
-    rows: NDArray[np.int64], order: NDArray[np.int64], block: int, rng: NDArray[np.uint64]
+    rows: NDArray[np.int64],
+    order: NDArray[np.int64],
+    block: int,
+    rng: NDArray[np.uint64],
+    unshuffled: NDArray[np.int64] | None = None,
 ) -> None: ...
 def draw_with_replacement(
     rows: NDArray[np.int64], order: NDArray[np.int64], rng: NDArray[np.uint64]

@@ -14,14 +14,18 @@ def shuffle_all(int64_t[::1] order, uint64_t[::1] rng):
 
 
 def shuffle_blocks(const int64_t[::1] rows, int64_t[::1] order, Py_ssize_t block,
-                   uint64_t[::1] rng):
+                   uint64_t[::1] rng, int64_t[::1] unshuffled=None):
     """Write `rows` to `order`: blocks of consecutive rows in a shuffled order, each shuffled
-    inside. A block's rows lie side by side in memory, so an epoch reads memory nearly in order."""
+    inside. A block's rows lie side by side in memory, so an epoch reads memory nearly in order.
+    `unshuffled` gets the same blocks with their rows as they come."""
     cdef Py_ssize_t n = rows.shape[0], n_blocks = (n + block - 1) // block
     cdef Py_ssize_t b, k, first, size, position = 0
     cdef int64_t[::1] blocks = np.arange(n_blocks, dtype=np.int64)
+    cdef int64_t *plain = NULL
     if n == 0:
         return
+    if unshuffled is not None:
+        plain = &unshuffled[0]
     with nogil:
         fl_rng_shuffle(&rng[0], &blocks[0], n_blocks)
         for b in range(n_blocks):
@@ -29,6 +33,8 @@ def shuffle_blocks(const int64_t[::1] rows, int64_t[::1] order, Py_ssize_t block
             size = min(block, n - first)
             for k in range(size):
                 order[position + k] = rows[first + k]
+                if plain != NULL:
+                    plain[position + k] = rows[first + k]
             fl_rng_shuffle(&rng[0], &order[position], size)
             position += size
 

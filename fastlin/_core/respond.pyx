@@ -11,11 +11,8 @@ from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
 from .buffers cimport is_double, is_float, is_integer, open_buffer
-from .c cimport (FL_CSR, FL_DENSE, fl_dot_f32, fl_dot_f64, fl_exp, fl_joint_scores_f32,
-                 fl_joint_scores_f64, fl_row)
-
-cdef enum:
-    CACHED = 384 * 1024  # bytes of weights up to which fetching them ahead costs more than it saves
+from .c cimport (FL_CSR, FL_DENSE, FL_NEAR_BYTES, fl_dot_f32, fl_dot_f64, fl_exp,
+                 fl_joint_scores_f32, fl_joint_scores_f64, fl_row)
 
 
 cdef struct Linear:
@@ -94,7 +91,7 @@ cdef bint csr_piece(const Linear *m, const Csr *X, double *z, Py_ssize_t start,
                     Py_ssize_t stop) noexcept nogil:
     cdef Py_ssize_t i, width = sizeof(float) if m.narrow else sizeof(double)
     cdef int64_t first = bound(X, start), following
-    cdef bint prefetch = m.d * width > CACHED
+    cdef bint prefetch = m.d * width > FL_NEAR_BYTES
     cdef fl_row row
     row.layout = FL_CSR
     if bound(X, 0) != 0 or first < 0:

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 _Floats = NDArray[np.float32] | NDArray[np.float64]
 
+NEAR_BYTES: int
 LAYOUTS: dict[str, int]
 
 class Rows:

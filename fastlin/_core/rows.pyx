@@ -3,9 +3,10 @@ becomes `Rows`. Only `fastlin/_data.py` builds `Rows`: kernels trust its structu
 
 import numpy as np
 
-from .c cimport (FL_CSR, FL_DENSE, FL_ONES, FL_SIGNED, dot,
-                 int32_t, int64_t, prefetch_row, real, row_at)
+from .c cimport (FL_CSR, FL_DENSE, FL_NEAR_BYTES, FL_ONES, FL_SIGNED, dot, int32_t, int64_t,
+                 prefetch_row, prefetch_weights, real, row_at)
 
+NEAR_BYTES = FL_NEAR_BYTES
 LAYOUTS = {"dense": FL_DENSE, "csr": FL_CSR, "ones": FL_ONES, "signed": FL_SIGNED}
 cdef dict _NAMES = {code: name for name, code in LAYOUTS.items()}
 
@@ -240,10 +241,13 @@ def scores(Rows X, const real[::1] w, double intercept, const int64_t[::1] rows,
     cdef int undefined = 0
     cdef const real *weights = &w[0]
     cdef const int64_t *chosen = &rows[0] if rows.shape[0] else NULL
+    cdef bint far = w.shape[0] * sizeof(real) > FL_NEAR_BYTES
     with nogil:
         for k in range(start, stop):
             if k + 4 < stop:
                 prefetch_row(&X.c, chosen[k + 4] if chosen != NULL else k + 4, weights)
+            if far and k + 1 < stop:
+                prefetch_weights(&X.c, chosen[k + 1] if chosen != NULL else k + 1, weights)
             out[k] = intercept + dot(row_at(&X.c, chosen[k] if chosen != NULL else k, weights),
                                      weights)
             undefined |= out[k] != out[k]

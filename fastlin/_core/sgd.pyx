@@ -21,12 +21,12 @@ cdef inline double step_length(const fl_sgd_rule *rule, const fl_rows *X, int64_
 
 
 def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int64_t[::1] order,
-        fl_sgd_rule rule, fl_sgd_state state, real[::1] v, double[::1] u, real[::1] paid,
-        double[::1] gradients):
+        const int64_t[::1] fetch, fl_sgd_rule rule, fl_sgd_state state, real[::1] v, double[::1] u,
+        real[::1] paid, double[::1] gradients):
     """Visit the rows in `order`, one step per `rule.batch_size` of them; returns the new state.
 
     `sample_weight`, `u` and `paid` may be empty: no weights, no averaging, no L1 penalty.
-    `gradients` holds the batch's derivatives: batch_size entries.
+    `gradients` holds the batch's derivatives: batch_size entries. For `fetch` see `look_ahead`.
     """
     cdef Py_ssize_t k = 0, r, m, stop = order.shape[0]
     cdef int64_t i, d = X.c.d
@@ -44,13 +44,13 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
             eta = step = fl_sgd_eta(&rule, state.t)
             for r in range(m):
                 i = order[k + r]
-                look_ahead(&X.c, order, k + r, stop, weights, rule.prefetch_weights)
                 p = state.scale * dot(row_at(&X.c, i, weights), weights) + state.intercept
                 s = sample_weight[i] if weighted else 1.0
                 state.sum_weight += s
                 g = fl_loss_add(&total, rule.loss, p, y[i], rule.loss_parameter, s)
                 gradients[r] = g
                 step = min(step, step_length(&rule, &X.c, i, p, y[i], g, eta, weights))
+                look_ahead(&X.c, y, order, fetch, k + r, rule.weights_ahead, weights)
             sgd_decay(&rule, &state, step, d, weights, sums)
             state.l1_total += step * rule.l1
             factor = -step / (m * state.scale)
@@ -72,9 +72,10 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
 
 
 def run_passive_aggressive(Rows X, const double[::1] y, const double[::1] sample_weight,
-                           const int64_t[::1] order, fl_sgd_rule rule, fl_sgd_state state,
-                           real[::1] v, double[::1] u):
-    """Passive-aggressive steps on the rows in `order`; returns the new state."""
+                           const int64_t[::1] order, const int64_t[::1] fetch, fl_sgd_rule rule,
+                           fl_sgd_state state, real[::1] v, double[::1] u):
+    """Passive-aggressive steps on the rows in `order`; returns the new state. For `fetch` see
+    `look_ahead`."""
     cdef Py_ssize_t k, stop = order.shape[0]
     cdef int64_t i
     cdef double p, g, s, q, loss, change
@@ -85,11 +86,11 @@ def run_passive_aggressive(Rows X, const double[::1] y, const double[::1] sample
     with nogil:
         for k in range(stop):
             i = order[k]
-            look_ahead(&X.c, order, k, stop, weights, rule.prefetch_weights)
             row = row_at(&X.c, i, weights)
             p = dot(row, weights) + state.intercept
             s = sample_weight[i] if weighted else 1.0
             loss = fl_loss(rule.loss, p, y[i], rule.loss_parameter, &g)
+            look_ahead(&X.c, y, order, fetch, k, rule.weights_ahead, weights)
             state.t += 1
             state.sum_loss += s * loss
             state.sum_weight += s

@@ -12,6 +12,7 @@ def record(
     y: NDArray[np.float64],
     sample_weight: NDArray[np.float64],
     order: NDArray[np.int64],
+    fetch: NDArray[np.int64],
     rule: dict[str, Any],
     state: dict[str, Any],
     b: NDArray[np.float64],

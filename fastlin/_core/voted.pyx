@@ -12,8 +12,8 @@ from .sgd cimport look_ahead
 
 
 def record(Rows X, const double[::1] y, const double[::1] sample_weight, const int64_t[::1] order,
-           fl_sgd_rule rule, fl_sgd_state state, double[::1] b, real[::1] V,
-           int64_t[::1] row_numbers, int64_t[::1] when, double[::1] change, int32_t[:, ::1] pair):
+           const int64_t[::1] fetch, fl_sgd_rule rule, fl_sgd_state state, double[::1] b,
+           real[::1] V, int64_t[::1] row_numbers, int64_t[::1] when, double[::1] change, int32_t[:, ::1] pair):
     """Perceptron steps on the rows in `order`; returns (new state, number of mistakes).
 
     Of each mistake: the row, the step t, the coefficient that its row enters with and, where
@@ -24,7 +24,7 @@ def record(Rows X, const double[::1] y, const double[::1] sample_weight, const i
     cdef double s, g
     cdef real step
     cdef bint weighted = sample_weight.shape[0] > 0
-    cdef bint fetch_weights = rule.prefetch_weights != 0 and K == 1
+    cdef int64_t weights_ahead = rule.weights_ahead if K == 1 else 0
     cdef real *weights = &V[0]
     cdef double[::1] z = np.empty(K), gradient = np.zeros(K)
     cdef int64_t[::1] active = np.zeros(max(K, 2), dtype=np.int64)
@@ -33,9 +33,9 @@ def record(Rows X, const double[::1] y, const double[::1] sample_weight, const i
     with nogil:
         for k in range(stop):
             i = order[k]
-            look_ahead(&X.c, order, k, stop, weights, fetch_weights)
             row = row_at(&X.c, i, weights)
             joint_scores(row, K, weights, 1.0, &b[0], &scratch[0], &z[0])
+            look_ahead(&X.c, y, order, fetch, k, weights_ahead, weights)
             s = sample_weight[i] if weighted else 1.0
             state.t += 1
             state.sum_weight += s

@@ -1,0 +1,162 @@
+"""Timing in turns, ratios with their spread, and tables."""
+
+from __future__ import annotations
+
+import datetime
+import gc
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+__all__ = [
+    "Ratio",
+    "cpu_seconds",
+    "has_peer",
+    "in_turns",
+    "machine",
+    "missing_peers",
+    "ns",
+    "print_table",
+    "ratio",
+    "seconds_per_call",
+]
+
+PEERS = {"scikit-learn": "sklearn"}
+
+
+class Ratio(NamedTuple):
+    """Median, least and most of the ratios within rounds."""
+
+    median: float
+    least: float
+    most: float
+
+    def __str__(self) -> str:
+        return f"{self.median:.2f} [{self.least:.2f}, {self.most:.2f}]"
+
+
+def has_peer(name: str) -> bool:
+    """Whether a peer of `PEERS` is installed."""
+    return importlib.util.find_spec(PEERS[name]) is not None
+
+
+def missing_peers() -> list[str]:
+    """Names of the peers that are not installed."""
+    return [name for name in PEERS if not has_peer(name)]
+
+
+def cpu_seconds(task: Callable[[], Any]) -> float:
+    """CPU time of a call in all threads of the process, the garbage collector kept out."""
+    gc.collect()
+    gc.disable()
+    try:
+        start = time.process_time()
+        task()
+        return time.process_time() - start
+    finally:
+        gc.enable()
+
+
+def in_turns(
+    tasks: dict[str, Callable[[], Any]], rounds: int, warm_up: bool = True
+) -> dict[str, list[float]]:
+    """CPU seconds of each task in each round; the tasks run A B C A B C."""
+    if warm_up:
+        for task in tasks.values():
+            task()
+    times: dict[str, list[float]] = {name: [] for name in tasks}
+    for _ in range(rounds):
+        for name, task in tasks.items():
+            times[name].append(cpu_seconds(task))
+    return times
+
+
+def seconds_per_call(task: Callable[[], Any], at_least: float = 0.05) -> float:
+    """CPU seconds of one call of a task that takes microseconds."""
+    calls = 1
+    while True:
+        start = time.process_time()
+        for _ in range(calls):
+            task()
+        taken = time.process_time() - start
+        if taken >= at_least:
+            return taken / calls
+        calls *= max(2, min(100, int(1.2 * at_least / max(taken, 1e-4))))
+
+
+def ratio(slow: Iterable[float], fast: Iterable[float]) -> Ratio:
+    """How many times longer `slow` took than `fast`, round by round."""
+    quotients = [a / b for a, b in zip(slow, fast, strict=True)]
+    return Ratio(statistics.median(quotients), min(quotients), max(quotients))
+
+
+def ns(seconds: Iterable[float], entries: int) -> str:
+    """Median in nanoseconds per entry."""
+    return f"{statistics.median(seconds) / entries * 1e9:.2f}"
+
+
+def print_table(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
+    """Print a Markdown table; the first column is text, the others are figures."""
+    header = list(header)
+    print("| " + " | ".join(header) + " |")
+    print("|" + "|".join([" --- "] + [" ---: "] * (len(header) - 1)) + "|")
+    for row in rows:
+        print("| " + " | ".join(str(cell) for cell in row) + " |", flush=True)
+    print(flush=True)
+
+
+def machine() -> str:
+    """Date, machine and versions, as Markdown."""
+    names = ("fastlin", "numpy", "scipy", "scikit-learn")
+    found = ", ".join(f"{name} {_version(name)}" for name in names)
+    today = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
+    return (
+        f"# Benchmarks of {today}\n\n"
+        f"{_cpu()}, {os.cpu_count()} cores, caches {_caches()}, "
+        f"{platform.system()} {platform.machine()}; Python {platform.python_version()}, {found}. "
+        f"One thread, CPU time; `python -m benchmarks {' '.join(sys.argv[1:])}`"
+    )
+
+
+def _version(name: str) -> str:
+    """Version of a package, or that it is missing."""
+    try:
+        if name == "fastlin":
+            import fastlin
+
+            return fastlin.__version__
+        return importlib.metadata.version(name)
+    except ImportError:
+        return "missing"
+
+
+def _cpu() -> str:
+    """Model of the processor, with family and model number where the name says little."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or "unknown processor"
+    facts = dict(part.strip().split("\t")[0:1] + [part.split(":")[-1].strip()]
+                 for part in lines if ":" in part)
+    name = facts.get("model name", platform.processor())
+    numbers = [f"{what} {facts[what]}" for what in ("cpu family", "model") if what in facts]
+    return f"{name} ({', '.join(numbers)})" if numbers else name
+
+
+def _caches() -> str:
+    """Sizes of the data caches of the first core."""
+    found = []
+    for path in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
+        kind, level, size = (
+            (path / name).read_text().strip() for name in ("type", "level", "size")
+        )
+        if kind != "Instruction":
+            found.append(f"L{level} {size}")
+    return ", ".join(found) or "unknown"

@@ -1,0 +1,141 @@
+"""Ctrl-C ends a fit soon, in one thread and in several; so does an error in one of them."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import fastlin
+from fastlin import SGDClassifier, _scores
+from fastlin._learner import make_learner
+from fastlin._parallel import Cancelled, n_threads, run
+from fastlin._sgd import make_rule
+
+# Far more than it takes, and far less than the fits would.
+PATIENCE = 60
+
+LONG = {
+    "one thread": "SGDClassifier(max_iter=10**9, tol=None, verbose=1).fit(X, y % 2)",
+    "two threads": "SGDClassifier(max_iter=10**9, tol=None, verbose=1, n_jobs=2).fit(X, y)",
+    "more tasks than threads":
+        "SGDClassifier(max_iter=10**9, tol=None, verbose=1, n_jobs=2).fit(X, np.arange(len(y)) % 9)",
+    "joint": "Perceptron(max_iter=10**9, tol=None, verbose=1).fit(X, y)",
+    "folds":
+        "cross_val_score(SGDClassifier(max_iter=10**9, tol=None, verbose=1), X, y, n_jobs=2)",
+    "adaptive": "SGDRegressor(max_iter=10**9, tol=None, verbose=1, optimizer='adam').fit(X, y)",
+}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+@pytest.mark.parametrize("fit", LONG.values(), ids=LONG)
+def test_ctrl_c_ends_a_fit(fit):
+    code = textwrap.dedent(f"""
+        import warnings
+        import numpy as np
+        from fastlin import Perceptron, SGDClassifier, SGDRegressor
+        from fastlin.model_selection import cross_val_score
+        X = np.random.default_rng(0).normal(size=(20_000, 50))
+        y = np.arange(20_000) % 3
+        {fit}
+    """)
+    process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
+    try:
+        # the first line says that an epoch has been run
+        assert process.stderr.readline().startswith("epoch 1/")
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=PATIENCE)
+    finally:
+        process.kill()
+        process.wait()
+    # a thread that was just beginning may still report its epoch after the traceback
+    assert "\nKeyboardInterrupt\n" in err
+    assert process.returncode in (1, 130, -signal.SIGINT)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_an_interrupted_fit_leaves_the_earlier_model(n_jobs, quiet):
+    X, y = np.random.default_rng(0).normal(size=(300, 4)), np.arange(300) % 3
+    model = SGDClassifier(max_iter=5, tol=None, n_jobs=n_jobs, random_state=0)
+    model.fit(X, y)
+    coef, memories = model.coef_.copy(), model._memories
+    model.set_params(max_iter=10**9)
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X[:, :3], y)
+    finally:
+        timer.cancel()
+    np.testing.assert_array_equal(model.coef_, coef)
+    assert model._memories is memories
+    # the columns of the fit that did not end are not those of the weights: that is said, not read
+    with pytest.raises(ValueError, match="the last call of fit did not end"):
+        model.predict(X[:, :3])
+    np.testing.assert_array_equal(model.set_params(max_iter=5).fit(X, y).coef_, coef)
+
+
+def test_a_visit_is_cut_in_pieces_that_see_the_flag(monkeypatch):
+    monkeypatch.setattr(_scores, "_ENTRIES_PER_CALL", 40)
+    X = fastlin.as_rows(np.random.default_rng(0).normal(size=(1000, 4)))
+    for n_outputs, y in ((1, np.ones(1000)), (3, np.arange(1000.0) % 3)):
+        learner = make_learner(4, np.float64, make_rule("hinge"), n_outputs)
+        learner.visit(X, y, np.empty(0), np.arange(10))
+        steps = learner.state["t"]
+        learner.cancelled = True
+        with pytest.raises(Cancelled):
+            learner.visit(X, y, np.empty(0), np.arange(1000))
+        assert learner.state["t"] == steps
+
+
+def test_pieces_are_about_fifty_milliseconds():
+    X = fastlin.as_rows(np.zeros((1000, 100)))
+    assert _scores.rows_per_call(X) == 80_000
+    assert _scores.rows_per_call(X, n_outputs=10) == 8000
+    assert _scores.rows_per_call(X, batch=7) % 7 == 0
+    assert _scores.rows_per_call(X, batch=10**9) == 10**9
+    assert _scores.rows_per_call(X, n_outputs=10**9) == 1
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_an_error_cancels_the_other_tasks(threads):
+    cancelled = threading.Event()
+    begun = []
+
+    def endless():
+        begun.append(1)
+        if not cancelled.wait(PATIENCE):
+            raise AssertionError("nobody called cancel")
+        raise Cancelled
+
+    def failing():
+        raise RuntimeError("the first error")
+
+    tasks = [endless] * (threads - 1) + [failing] + [endless] * 50
+    with pytest.raises(RuntimeError, match="the first error"):
+        run(tasks, threads, cancelled.set)
+    assert len(begun) <= threads
+
+
+def test_results_come_in_the_order_of_the_tasks():
+    def task(k):
+        time.sleep(0.002 * (5 - k % 5))
+        return k
+
+    tasks = [lambda k=k: task(k) for k in range(20)]
+    for n_jobs in (None, 1, 2, 5, -1, 100):
+        assert run(tasks, n_jobs) == list(range(20))
+    assert run([], 4) == []
+
+
+def test_n_jobs_counts_like_joblib(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(8)), raising=False)
+    assert [n_threads(n) for n in (None, 1, 3, -1, -2, -8, -9, -100)] == [1, 1, 3, 8, 7, 1, 1, 1]
+    with pytest.raises(ValueError, match="n_jobs"):
+        n_threads(0)
