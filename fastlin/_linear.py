@@ -52,8 +52,8 @@ def _dense_responses(X: np.ndarray, W: np.ndarray, b: np.ndarray) -> np.ndarray 
 
 
 def _csr_responses(X: Any, W: np.ndarray, b: np.ndarray) -> np.ndarray | None:
-    """The responses to a CSR matrix, or None. Neither the order of a row's columns nor a column that
-    comes twice makes a difference here."""
+    """The responses to a CSR matrix, or None. The order of a row's columns makes no difference here,
+    and a column that comes twice is added up."""
     values, indices, indptr, d = X.data, X.indices, X.indptr, W.shape[-1]
     n, K = len(indptr) - 1, len(b)
     if X.shape != (n, d):
@@ -149,10 +149,9 @@ class LinearClassifierMixin(ClassifierMixin):
     def scorer(self) -> Any:
         """Return a compiled, read-only copy of the model that scores one row per call.
 
-        For services that get one row at a time: ``s(x)`` and ``s(indices, data)`` return the response
-        (a float, or an array of shape (n_classes,))
-        of a dense or a sparse row in some 0.2 microseconds, ``s.predict`` of the same arguments
-        returns the class.
+        For services that get one row at a time: ``s(x)`` and ``s(indices, data)`` return the
+        response to a dense or a sparse row, a float or an array of shape (n_classes,), in some 0.2
+        microseconds; ``s.predict`` of the same arguments returns the class.
 
         Returns
         -------
@@ -192,7 +191,8 @@ class LinearClassifierMixin(ClassifierMixin):
         NotFittedError
             Before `fit`.
         ValueError
-            If scikit-learn has no equal: of votes, and of sparsemax probabilities of several classes.
+            If scikit-learn has no equal: of votes, and of sparsemax probabilities of more than
+            two classes.
         ImportError
             If scikit-learn is not installed.
         """
@@ -244,10 +244,9 @@ class LinearRegressorMixin(RegressorMixin):
     def scorer(self) -> Any:
         """Return a compiled, read-only copy of the model that scores one row per call.
 
-        For services that get one row at a time: ``s(x)`` and ``s(indices, data)`` return the prediction
-        (a float)
-        of a dense or a sparse row in some 0.2 microseconds, ``s.predict`` of the same arguments
-        returns the same.
+        For services that get one row at a time: ``s(x)`` and ``s(indices, data)`` return the
+        prediction for a dense or a sparse row as a float, in some 0.2 microseconds;
+        ``s.predict`` is the same.
 
         Returns
         -------

@@ -70,7 +70,7 @@ class Scorer(LinearScorer):
                 "row: scorer(row.indices, row.data)."
             )
         if not _is_real(x):
-            hint = "; for a sparse row pass two arrays: scorer(indices, data)" if _is_ints(x) else ""
+            hint = "; for a sparse row pass scorer(indices, data)" if _is_ints(x) else ""
             raise TypeError(
                 f"x must be an array of float64 or float32, got {_kind(x)}{hint}; for other "
                 "input use the model itself."

@@ -1,8 +1,8 @@
-"""From a fitted linear model to the equal estimator of scikit-learn; imported by `to_sklearn` only.
+"""From a fitted linear model to the equal estimator of scikit-learn; only `to_sklearn` imports this.
 
-Equal means: the same `decision_function`, `predict` and `predict_proba`, up to rounding, and the same
+Equal means the same `decision_function`, `predict` and `predict_proba` up to rounding, and the same
 parameters where scikit-learn has them. A loss that scikit-learn lacks is replaced by one with the
-same probabilities, which then is only the loss of later calls of its `partial_fit`.
+same probabilities, which matters only if its `fit` or `partial_fit` is called later.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _sgd_classifier(model: Any, linear_model: Any) -> Any:
 
 
 def _softmax(model: Any, linear_model: Any) -> Any:
-    """A multinomial LogisticRegression. Its C would be 1 / (alpha n), but n is not known any more."""
+    """A multinomial LogisticRegression. Its C would be 1 / (alpha n), but n is no longer known."""
     shared = ("fit_intercept", "class_weight", "warm_start", "verbose", "n_jobs", "max_iter")
     parameters = {name: getattr(model, name) for name in shared}
     estimator = linear_model.LogisticRegression(

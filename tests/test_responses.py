@@ -1,4 +1,4 @@
-"""Prediction straight from a caller's arrays: equal to the way through the door, as strict as it."""
+"""Prediction straight from a caller's arrays: equal to the way through the door, and as strict."""
 
 import numpy as np
 import pytest
