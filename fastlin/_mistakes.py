@@ -42,16 +42,17 @@ def segment_of(X: Rows, logs: list[dict[str, np.ndarray]]) -> dict[str, Any]:
 def _taken(X: Rows, numbers: np.ndarray) -> dict[str, Any]:
     """Copies of some rows."""
     rows = {"layout": X.layout, "n": len(numbers), "values": None, "indices": None, "indptr": None}
-    if X.layout == "dense":
-        return {**rows, "values": X.values[numbers]}
+    values, indices = X.values, X.indices
+    if indices is None:
+        return {**rows, "values": None if values is None else values[numbers]}
     if X.indptr is None:
         starts, sizes = numbers * X.width, np.full(len(numbers), X.width)
     else:
         starts, sizes = X.indptr[numbers], X.indptr[numbers + 1] - X.indptr[numbers]
     indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     places = np.repeat(starts - indptr[:-1], sizes) + np.arange(indptr[-1])
-    values = None if X.values is None else X.values[places]
-    return {**rows, "values": values, "indices": X.indices[places], "indptr": indptr}
+    values = None if values is None else values[places]
+    return {**rows, "values": values, "indices": indices[places], "indptr": indptr}
 
 
 def joined(segments: list[dict[str, Any]]) -> list[dict[str, Any]]:

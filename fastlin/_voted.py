@@ -103,16 +103,16 @@ class _Ballots:
         n, clock = len(log["which"]), self.clock
         piece = max(1, _PRODUCTS_PER_CALL // (stop - start))
         for first in range(0, n, piece):
-            span = first, min(first + piece, n), clock
-            if self.n_outputs == 1:
+            last, z, votes = min(first + piece, n), self.z[start:stop], self.votes[start:stop]
+            if self.top is None:
                 clock = _kernel.vote(
-                    products, log["which"], log["when"], log["change"], fit_intercept, *span,
-                    self.z[start:stop], self.votes[start:stop],
+                    products, log["which"], log["when"], log["change"], fit_intercept, first, last,
+                    clock, z, votes,
                 )
             else:
                 clock = _kernel.vote_joint(
-                    products, *log.values(), fit_intercept, *span, self.z[start:stop],
-                    self.top[start:stop], self.votes[start:stop],
+                    products, log["which"], log["when"], log["change"], log["pair"],
+                    fit_intercept, first, last, clock, z, self.top[start:stop], votes,
                 )
 
     def shares(self, t: float) -> np.ndarray:
