@@ -2,12 +2,8 @@
 votes, with the number of rows that it survived.
 
 No vector is stored. Between two of them lies one mistake, so a model is the sequence of mistakes
-(which row, at which step, with which coefficient) and a copy of the rows that they were made on,
-each once. The responses of all vectors to a row follow from its products with the stored rows.
-
-The sequence is cut in segments, one per `fit` and per call of `partial_fit`; `_joined` merges those
-of similar size, so that a stream of single rows costs no copy of everything per row. A segment is
-plain data: {"rows": the stored rows, "logs": one record of mistakes per learner}.
+and a copy of the rows that they were made on (`_mistakes`). The responses of all vectors to a row
+follow from its products with the stored rows.
 """
 
 from __future__ import annotations
@@ -16,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from ._core import rows as _rows
 from ._core import voted as _kernel
 from ._core.rows import Rows
 from ._data import as_rows, rows_of
 from ._grow import grow_memories
 from ._learner import JointLearner
+from ._mistakes import chained, empty_log, grown_logs, joined, segment_of, stored_rows
 from ._scores import score_rows
 
 __all__ = ["VotedLearner", "VotedMixin"]
@@ -32,7 +28,6 @@ _PRODUCTS = 1 << 22
 _PRODUCTS_PER_CALL = 1 << 25
 _MOST_ROWS = 1024
 _ALL = np.empty(0, dtype=np.int64)
-_LOG = {"which": np.int64, "when": np.int64, "change": np.float64, "pair": np.int32}
 
 
 class VotedLearner(JointLearner):
@@ -51,7 +46,7 @@ class VotedLearner(JointLearner):
     def memory(self) -> dict[str, Any]:
         """All that a later learner needs to go on, and the record of this one's mistakes, whose
         `which` are row numbers."""
-        return {**super().memory, "start": self.start, "log": _chained(self.log, self.n_outputs)}
+        return {**super().memory, "start": self.start, "log": chained(self.log, self.n_outputs)}
 
     def start_from(self, coef: np.ndarray, intercept: np.ndarray) -> None:
         """Begin at given weights of shape (K, d) and intercepts of shape (K,): the first voter."""
@@ -60,7 +55,7 @@ class VotedLearner(JointLearner):
 
     def _run(self, rule, X, y, weight, order, fetch):
         size = len(order)
-        log = _empty_log(size, self.n_outputs)
+        log = empty_log(size, self.n_outputs)
         state, n = _kernel.record(
             X, y, weight, order, fetch, rule, self.state, self.b[0], self.V, *log.values()
         )
@@ -73,136 +68,12 @@ class VotedLearner(JointLearner):
         epoch costs no more than asking once."""
         if self._held_out is None:
             self._held_out = _Ballots(X, rows, self.start, np.zeros(self.n_outputs, dtype=bool))
-        fresh = _segment(X, [_chained(self.log[self._counted :], self.n_outputs)])
+        fresh = segment_of(X, [chained(self.log[self._counted :], self.n_outputs)])
         self._counted = len(self.log)
-        for segment in _joined([fresh]):
-            stored = _stored_rows(segment, X.shape[1], X.dtype, self.n_outputs)
+        for segment in joined([fresh]):
+            stored = stored_rows(segment, X.shape[1], X.dtype, self.n_outputs)
             _count([self._held_out], X, rows, stored, segment["logs"], self.start["fit_intercept"])
         return self._held_out.shares(self.state["t"])
-
-
-def _empty_log(size: int, n_outputs: int) -> dict[str, np.ndarray]:
-    """Room for that many mistakes, in the order of the kernel's arguments."""
-    shape = {"pair": (size if n_outputs > 1 else 0, 2)}
-    return {name: np.empty(shape.get(name, size), dtype) for name, dtype in _LOG.items()}
-
-
-def _chained(logs: list[dict[str, np.ndarray]], n_outputs: int) -> dict[str, np.ndarray]:
-    """One log of several."""
-    logs = [_empty_log(0, n_outputs), *logs]
-    return {name: np.concatenate([log[name] for log in logs]) for name in _LOG}
-
-
-def _segment(X: Rows, logs: list[dict[str, np.ndarray]]) -> dict[str, Any]:
-    """Logs whose `which` are rows of X, with a copy of these rows, each once."""
-    numbers = np.unique(np.concatenate([log["which"] for log in logs]))
-    logs = [{**log, "which": np.searchsorted(numbers, log["which"])} for log in logs]
-    return {"rows": _taken(X, numbers), "logs": logs}
-
-
-def _taken(X: Rows, numbers: np.ndarray) -> dict[str, Any]:
-    """Copies of some rows."""
-    rows = {"layout": X.layout, "n": len(numbers), "values": None, "indices": None, "indptr": None}
-    if X.layout == "dense":
-        return {**rows, "values": X.values[numbers]}
-    if X.indptr is None:
-        starts, sizes = numbers * X.width, np.full(len(numbers), X.width)
-    else:
-        starts, sizes = X.indptr[numbers], X.indptr[numbers + 1] - X.indptr[numbers]
-    indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    places = np.repeat(starts - indptr[:-1], sizes) + np.arange(indptr[-1])
-    values = None if X.values is None else X.values[places]
-    return {**rows, "values": values, "indices": X.indices[places], "indptr": indptr}
-
-
-def _joined(segments: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The same sequence in fewer segments, none of them empty: each more than twice as long as the
-    next, so that a row is copied at most once per doubling of the sequence."""
-    segments = [segment for segment in segments if segment["rows"]["n"]]
-    while len(segments) > 1 and segments[-2]["rows"]["n"] < 2 * segments[-1]["rows"]["n"]:
-        a, b = segments[-2:]
-        logs = []
-        for first, second in zip(a["logs"], b["logs"], strict=True):
-            second = {**second, "which": second["which"] + a["rows"]["n"]}
-            logs.append({name: np.concatenate([first[name], second[name]]) for name in _LOG})
-        segments = [*segments[:-2], {"rows": _stacked(a["rows"], b["rows"]), "logs": logs}]
-    return segments
-
-
-def _stacked(a: dict[str, Any], b: dict[str, Any]) -> dict[str, Any]:
-    """The rows of b below those of a; of unequal layouts they become CSR."""
-    if a["layout"] != b["layout"]:
-        a, b = _as_csr(a), _as_csr(b)
-    both = {"layout": a["layout"], "n": a["n"] + b["n"]}
-    for name in ("values", "indices"):
-        both[name] = None if a[name] is None else np.concatenate([a[name], b[name]])
-    both["indptr"] = None
-    if a["indptr"] is not None:
-        both["indptr"] = np.concatenate([a["indptr"], b["indptr"][1:] + a["indptr"][-1]])
-    return both
-
-
-def _as_csr(rows: dict[str, Any]) -> dict[str, Any]:
-    """Stored rows of any layout as CSR; ones and signs become float32, which `concatenate` widens
-    to the type of the other part."""
-    if rows["layout"] == "csr":
-        return rows
-    if rows["layout"] == "dense":
-        numbers, indices = np.nonzero(rows["values"])
-        indptr = np.searchsorted(numbers, np.arange(rows["n"] + 1)).astype(np.int64)
-        values, indices = rows["values"][numbers, indices], indices.astype(np.int32)
-        return {**rows, "layout": "csr", "values": values, "indices": indices, "indptr": indptr}
-    indices = rows["indices"]
-    values = np.where(indices < 0, -1, 1).astype(np.float32)
-    return {**rows, "layout": "csr", "values": values, "indices": _columns(rows)}
-
-
-def _columns(rows: dict[str, Any]) -> np.ndarray:
-    """Column numbers of stored rows; a sign is kept in them only where the layout says so."""
-    indices = rows["indices"]
-    return np.where(indices < 0, ~indices, indices) if rows["layout"] == "signed" else indices
-
-
-def _stored_rows(segment: dict[str, Any], d: int, dtype: Any, n_outputs: int) -> Rows:
-    """The rows of a segment, with values of the given type.
-
-    The kernels trust them and the logs; a model may have come from a file, so they are looked at.
-    """
-    rows, n = segment["rows"], segment["rows"]["n"]
-    sound = all(_is_sound_log(log, n, n_outputs) for log in segment["logs"])
-    if not (sound and _are_sound_rows(rows, d)):
-        raise ValueError("The mistakes that this voted perceptron keeps are damaged; fit it again.")
-    values = None if rows["values"] is None else np.ascontiguousarray(rows["values"], dtype)
-    return _rows.make_rows(rows["layout"], n, d, values, rows["indices"], rows["indptr"], dtype)
-
-
-def _is_sound_log(log: dict[str, np.ndarray], n: int, n_outputs: int) -> bool:
-    """Whether a log speaks of rows and outputs that there are."""
-    size = len(log["which"])
-    return (
-        len(log["when"]) == len(log["change"]) == size
-        and log["pair"].shape == ((size if n_outputs > 1 else 0), 2)
-        and _within(log["which"], n)
-        and _within(log["pair"], n_outputs)
-    )
-
-
-def _are_sound_rows(rows: dict[str, Any], d: int) -> bool:
-    """Whether stored rows hold together."""
-    n, values, indices = rows["n"], rows["values"], rows["indices"]
-    if rows["layout"] == "dense":
-        return values.shape == (n, d)
-    return (
-        len(rows["indptr"]) == n + 1
-        and _rows.first_bad_row(rows["indptr"], len(indices)) < 0
-        and _within(_columns(rows), d)
-        and (rows["layout"] != "csr" or len(values) == len(indices))
-    )
-
-
-def _within(numbers: np.ndarray, bound: int) -> bool:
-    """Whether all numbers lie in [0, bound)."""
-    return numbers.size == 0 or bool(numbers.min() >= 0 and numbers.max() < bound)
 
 
 class _Ballots:
@@ -211,6 +82,8 @@ class _Ballots:
 
     def __init__(self, X: Rows, rows: np.ndarray, start: dict[str, np.ndarray], absent: np.ndarray):
         n, self.n_outputs = len(rows) or X.shape[0], len(start["b"])
+        if len(start["V"]) not in (0, X.shape[1] * self.n_outputs):
+            raise ValueError("The first vector of this voted perceptron is damaged; fit it again.")
         if len(start["V"]):
             W = start["V"].astype(X.dtype, copy=False).reshape(-1, self.n_outputs).T
             z = score_rows(X, W, start["b"], rows)
@@ -230,16 +103,16 @@ class _Ballots:
         n, clock = len(log["which"]), self.clock
         piece = max(1, _PRODUCTS_PER_CALL // (stop - start))
         for first in range(0, n, piece):
-            span = first, min(first + piece, n), clock
-            if self.n_outputs == 1:
+            last, z, votes = min(first + piece, n), self.z[start:stop], self.votes[start:stop]
+            if self.top is None:
                 clock = _kernel.vote(
-                    products, log["which"], log["when"], log["change"], fit_intercept, *span,
-                    self.z[start:stop], self.votes[start:stop],
+                    products, log["which"], log["when"], log["change"], fit_intercept, first, last,
+                    clock, z, votes,
                 )
             else:
                 clock = _kernel.vote_joint(
-                    products, *log.values(), fit_intercept, *span, self.z[start:stop],
-                    self.top[start:stop], self.votes[start:stop],
+                    products, log["which"], log["when"], log["change"], log["pair"],
+                    fit_intercept, first, last, clock, z, self.top[start:stop], votes,
                 )
 
     def shares(self, t: float) -> np.ndarray:
@@ -306,24 +179,6 @@ def _as_memory(start: dict[str, Any]) -> dict[str, Any]:
     return {**arrays, "moments": nothing.reshape(0, 0), "state": {}, "start": start}
 
 
-def _grown_logs(logs: list[dict[str, np.ndarray]], places: np.ndarray, n_classes: int,
-                joint: bool) -> list[dict[str, np.ndarray]]:
-    """The records of learners for K classes as those for more, the old ones standing at `places`;
-    `grow_memories` says what becomes of two."""
-    if joint and len(places) == 2:
-        (log,) = logs
-        pair = np.tile(places.astype(np.int32), (len(log["which"]), 1))
-        return [{**log, "change": log["change"] / 2, "pair": pair}]
-    if joint:
-        return [{**logs[0], "pair": places[logs[0]["pair"]].astype(np.int32)}]
-    if len(places) == 2:
-        logs = [{**logs[0], "change": -logs[0]["change"]}, logs[0]]
-    grown = [_empty_log(0, 1) for _ in range(n_classes)]
-    for place, log in zip(places, logs, strict=True):
-        grown[place] = log
-    return grown
-
-
 class VotedMixin:
     """What `average="voted"` changes in a classifier trained by steps."""
 
@@ -332,7 +187,7 @@ class VotedMixin:
         vars(self).pop("_segments", None)
         if self.average == "voted":
             logs = [memory.pop("log") for memory in self._memories]
-            self._segments = _joined([_segment(tasks[0].X, logs)])
+            self._segments = joined([segment_of(tasks[0].X, logs)])
 
     def _continue(self, rows: Rows, targets: list, groups: list[int], weight: Any) -> None:
         """One pass over the rows; the votes go on where they stood."""
@@ -342,7 +197,7 @@ class VotedMixin:
         super()._continue(rows, targets, groups, weight)
         if self.average == "voted":
             logs = [memory.pop("log") for memory in self._memories]
-            self._segments = _joined([*segments, _segment(rows, logs)])
+            self._segments = joined([*segments, segment_of(rows, logs)])
 
     def _grow(self, y: np.ndarray, classes: Any) -> np.ndarray:
         """The classes known so far, announced now, and found in y; the record follows them."""
@@ -359,7 +214,7 @@ class VotedMixin:
                 first = {**start["start"], "V": start["V"], "b": start["b"][0]}
                 self._memories[k] = {**self._memories[k], "start": first}
         self._segments = [
-            {**segment, "logs": _grown_logs(segment["logs"], places, len(known), joint)}
+            {**segment, "logs": grown_logs(segment["logs"], places, len(known), joint)}
             for segment in segments
         ]
         return known
@@ -422,7 +277,7 @@ class VotedMixin:
         joint = len(starts) == 1
         ballots = [_Ballots(rows, _ALL, start, absent) for start in starts]
         for segment in self._segments:
-            stored = _stored_rows(segment, rows.shape[1], rows.dtype, len(starts[0]["b"]))
+            stored = stored_rows(segment, rows.shape[1], rows.dtype, len(starts[0]["b"]))
             _count(ballots, rows, _ALL, stored, segment["logs"], starts[0]["fit_intercept"])
         shares = np.hstack([
             ballot.shares(memory["state"]["t"])

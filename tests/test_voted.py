@@ -9,7 +9,7 @@ from scipy import sparse
 
 import fastlin._online
 from fastlin import Perceptron
-from fastlin._voted import _joined, _stored_rows
+from fastlin._mistakes import joined, stored_rows
 
 
 def vectors_after_each_row(X, y, n_outputs, epochs, *, eta=1.0, margin=0.0, weight=None,
@@ -389,13 +389,13 @@ def test_segments_of_unequal_layouts_join():
     log = {"which": np.array([0]), "when": np.array([1]), "change": np.ones(1),
            "pair": np.empty((0, 2), np.int32)}
     segments = [{"rows": rows, "logs": [log]} for rows in (dense, signed, ones)]
-    (joined,) = _joined(_joined(segments[:2]) + segments[2:])
-    rows = _stored_rows(joined, 3, np.float64, 1)
+    (whole,) = joined(joined(segments[:2]) + segments[2:])
+    rows = stored_rows(whole, 3, np.float64, 1)
     matrix = sparse.csr_matrix((rows.values, rows.indices, rows.indptr), shape=rows.shape)
     np.testing.assert_array_equal(
         matrix.toarray(),
         [[0, 3, 4], [1, 0, -1], [0, 1, 0], [1, 0, 1], [0, 1, 0]])
-    np.testing.assert_array_equal(joined["logs"][0]["which"], [0, 1, 3])
+    np.testing.assert_array_equal(whole["logs"][0]["which"], [0, 1, 3])
 
 
 def test_two_classes_grow_to_three_jointly():

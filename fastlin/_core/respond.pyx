@@ -6,7 +6,7 @@ shows that the values are: no product or sum brings NaN or infinity back to a nu
 
 from numpy import ascontiguousarray, empty, float64, intp
 
-from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBuffer_Release, PyObject_GetBuffer
+from cpython.buffer cimport PyBUF_ND, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
@@ -94,7 +94,7 @@ cdef bint csr_piece(const Linear *m, const Csr *X, double *z, Py_ssize_t start,
     cdef bint prefetch = m.d * width > FL_NEAR_BYTES
     cdef fl_row row
     row.layout = FL_CSR
-    if first < 0:
+    if bound(X, 0) != 0 or first < 0:
         return False
     for i in range(start, stop):
         following = bound(X, i + 1)
@@ -205,8 +205,7 @@ def csr_at_once(values, indices, indptr, Py_ssize_t d, W, b, int64_t most):
     return out if csr(values, indices, indptr, d, W, False, b, out, 0, n) else None
 
 
-cdef void first_largest(const double *z, Py_ssize_t n, Py_ssize_t K,
-                        Py_ssize_t *out) noexcept nogil:
+cdef void first_largest(const double *z, Py_ssize_t n, Py_ssize_t K, Py_ssize_t *out) noexcept nogil:
     cdef Py_ssize_t i, k, best
     for i in range(n):
         best = 0
@@ -222,21 +221,31 @@ def codes(z):
     """Numbers of the predicted classes: of two, whether z > 0; else the first of the largest."""
     cdef Py_buffer given, found
     cdef Py_ssize_t n, K
-    if not open_buffer(z, &given):
-        z = ascontiguousarray(z, float64)
-        PyObject_GetBuffer(z, &given, PyBUF_FORMAT | PyBUF_ND)
-    try:
-        if not is_double(&given):
-            raise TypeError(z.dtype)
-        out = empty(given.shape[0], intp)
-        PyObject_GetBuffer(out, &found, PyBUF_ND)
-        n, K = given.shape[0], given.shape[1] if given.ndim == 2 else 1
-        with nogil:
-            first_largest(<const double *>given.buf, n, K, <Py_ssize_t *>found.buf)
-        PyBuffer_Release(&found)
-    finally:
+    cdef bint plain
+    out = empty(len(z), intp)
+    PyObject_GetBuffer(out, &found, PyBUF_ND | PyBUF_WRITABLE)
+    plain = open_buffer(z, &given)
+    if plain and not is_double(&given):
         PyBuffer_Release(&given)
+        plain = False
+    if not plain:
+        z = ascontiguousarray(z, float64)
+        PyObject_GetBuffer(z, &given, PyBUF_ND)
+    n, K = given.shape[0], given.shape[1] if given.ndim == 2 else 1
+    with nogil:
+        first_largest(<const double *>given.buf, n, K, <Py_ssize_t *>found.buf)
+    PyBuffer_Release(&given)
+    PyBuffer_Release(&found)
     return out
+
+
+cdef inline void favour(double *p, Py_ssize_t best) noexcept nogil:
+    """Take a rounding error from the classes before the predicted one that tie with it, so that it
+    has the largest probability, as its response says."""
+    cdef Py_ssize_t k
+    for k in range(best):
+        if p[k] >= p[best]:
+            p[k] = p[best] * (1.0 - 2.220446049250313e-16)
 
 
 def sigmoid_pairs(const double[::1] z, double[:, ::1] out, Py_ssize_t start, Py_ssize_t stop):
@@ -249,6 +258,7 @@ def sigmoid_pairs(const double[::1] z, double[:, ::1] out, Py_ssize_t start, Py_
             larger = 1.0 / (1.0 + e)
             out[i, z[i] > 0] = larger
             out[i, not z[i] > 0] = e * larger
+            favour(&out[i, 0], z[i] > 0)
 
 
 cdef inline double apart(double z, double top) noexcept nogil:
@@ -257,18 +267,17 @@ cdef inline double apart(double z, double top) noexcept nogil:
 
 
 cdef enum:
-    FLOOR = -700  # below this exp loses digits
+    FLOOR = -300  # e^z of all classes below this: some might lose digits
 
 
 def sigmoid_rows(const double[:, ::1] z, double[:, ::1] out, Py_ssize_t start, Py_ssize_t stop):
     """out[i, k] = sigma(z_k) over their sum; where all of them underflow, by their logarithms."""
-    cdef Py_ssize_t i, k, K = z.shape[1]
+    cdef Py_ssize_t i, k, best, K = z.shape[1]
     cdef double total, e, top, shift, scale
     with nogil:
         for i in range(start, stop):
-            top = z[i, 0]
-            for k in range(1, K):
-                top = max(top, z[i, k])
+            first_largest(&z[i, 0], 1, K, &best)
+            top = z[i, best]
             # far below 0 sigma(z) is e^z, and the largest may be taken out
             shift = top if top < FLOOR else 0.0
             scale = fl_exp(shift)
@@ -279,20 +288,21 @@ def sigmoid_rows(const double[:, ::1] z, double[:, ::1] out, Py_ssize_t start, P
                 total += out[i, k]
             for k in range(K):
                 out[i, k] /= total
+            favour(&out[i, 0], best)
 
 
 def softmax_rows(const double[:, ::1] z, double[:, ::1] out, Py_ssize_t start, Py_ssize_t stop):
     """out[i, k] = exp(z_k) over their sum."""
-    cdef Py_ssize_t i, k, K = z.shape[1]
+    cdef Py_ssize_t i, k, best, K = z.shape[1]
     cdef double total, top
     with nogil:
         for i in range(start, stop):
-            top = z[i, 0]
-            for k in range(1, K):
-                top = max(top, z[i, k])
+            first_largest(&z[i, 0], 1, K, &best)
+            top = z[i, best]
             total = 0
             for k in range(K):
                 out[i, k] = fl_exp(apart(z[i, k], top))
                 total += out[i, k]
             for k in range(K):
                 out[i, k] /= total
+            favour(&out[i, 0], best)
