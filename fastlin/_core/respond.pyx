@@ -205,7 +205,8 @@ def csr_at_once(values, indices, indptr, Py_ssize_t d, W, b, int64_t most):
     return out if csr(values, indices, indptr, d, W, False, b, out, 0, n) else None
 
 
-cdef void first_largest(const double *z, Py_ssize_t n, Py_ssize_t K, Py_ssize_t *out) noexcept nogil:
+cdef void first_largest(const double *z, Py_ssize_t n, Py_ssize_t K,
+                        Py_ssize_t *out) noexcept nogil:
     cdef Py_ssize_t i, k, best
     for i in range(n):
         best = 0
