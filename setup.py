@@ -18,6 +18,7 @@ from setuptools.command.build_ext import build_ext
 MODULES = {
     "rows": [],
     "order": [],
+    "columns": [],
     "losses": [],
     "sgd": [],
     "joint": [],
@@ -87,7 +88,6 @@ def extensions():
             depends=headers,
         )
         for name, sources in MODULES.items()
-        if Path(f"fastlin/_core/{name}.pyx").exists()
     ]
 
 

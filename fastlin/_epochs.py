@@ -18,17 +18,18 @@ from ._progress import show_epoch
 
 __all__ = ["SHORTER_STEPS", "EpochPlan", "Report", "RowOrder", "row_order", "train"]
 
-# Rows that are shuffled together where memory order matters: so many, or fewer where they are long,
-# since a block and the next share the cache with the weights. Against a full permutation 64 cost no
-# accuracy and save a factor of 1.5 to 3 in time on data that don't fit the cache.
+# Rows that are shuffled together where there are many: a block's rows lie side by side in memory, so
+# that an epoch reads memory nearly in order. Against a full permutation blocks of 64 cost no
+# accuracy, if there are many of them, and save a factor of 1.5 to 3 in time on data that don't fit
+# the cache. The number of rows alone decides: neither storage nor dtype may change a model.
 _BLOCK = 64
 _SMALLEST_BLOCK = 8
-_BLOCK_BYTES = 64 << 10
-# Bytes of rows, and rows at most, between the fetching of a row and its step, without blocks
+_FEWEST_BLOCKS = 1024
+# Bytes of rows between the fetching of a row and its step, unless that is a whole block; rows at
+# most
 _FETCH_BYTES = 8 << 10
 _FETCH_ROWS = 24
-# Data up to this size lie in a cache, where a full permutation costs nothing.
-_CACHED_BYTES = 8 << 20
+_FETCH_BLOCK_BYTES = 512 << 10
 # Neighbouring rows whose targets correlate more than this are in some order of the target; blocks
 # of them would be visited one class at a time.
 _MAX_CORRELATION = 0.2
@@ -77,14 +78,14 @@ class RowOrder:
         State of the generator; it is advanced.
     blocks : int
         Rows per block, of which each is shuffled inside; 0 shuffles all rows together.
-    ahead : int
-        Without blocks, how many steps before its own a row is fetched.
+    ahead : int or None
+        How many steps before its own a row is fetched; None: a block before, in the order of
+        memory.
 
     Attributes
     ----------
     fetch : ndarray of int64
-        fetch[k] is the row that memory is asked for at step k of the order given last. A block is
-        fetched in the order of memory, while the steps go through the one before it.
+        fetch[k] is the row that memory is asked for at step k of the order given last.
     """
 
     def __init__(
@@ -93,14 +94,16 @@ class RowOrder:
         shuffle: bool | str,
         seed: np.ndarray,
         blocks: int,
-        ahead: int = _FETCH_ROWS,
+        ahead: int | None = _FETCH_ROWS,
     ):
         self.rows, self.shuffle, self.seed = rows, shuffle, seed
         self.blocks = 0 if not shuffle or shuffle == "replacement" else blocks
         self.order = rows.copy() if shuffle else rows
-        self.unshuffled = np.empty_like(rows) if self.blocks else self.order
-        # as many as there are: rows in the order of memory are foreseen by the processor
-        self.fetch = self.unshuffled[self.blocks or (ahead if shuffle else len(rows)) :]
+        by_block = self.blocks and ahead is None
+        self.unshuffled = np.empty(len(rows) if by_block else 0, rows.dtype)
+        # none without shuffling: rows in the order of memory are foreseen by the processor
+        distance = (ahead or _FETCH_ROWS) if shuffle else len(rows)
+        self.fetch = self.unshuffled[self.blocks :] if by_block else self.order[distance:]
 
     def next(self) -> np.ndarray:
         """The order of the next epoch, valid until the one after."""
@@ -116,13 +119,14 @@ class RowOrder:
 
 
 def row_order(X: Rows, y: np.ndarray, rows: np.ndarray, shuffle: bool | str, seed: np.ndarray):
-    """The order that suits X and y: blocks for large data whose rows are in no order of y."""
+    """The order that suits X and y: blocks of many rows that are in no order of y."""
+    blocks = min(_BLOCK, len(rows) // _FEWEST_BLOCKS)
+    if blocks < _SMALLEST_BLOCK or _is_sorted(y[rows]):
+        blocks = 0
     row_bytes = max(1, X.nbytes // len(X))
-    blocks = 0
-    if X.nbytes > _CACHED_BYTES and not _is_sorted(y[rows]):
-        blocks = min(_BLOCK, max(_SMALLEST_BLOCK, _BLOCK_BYTES // row_bytes))
+    by_block = blocks * row_bytes <= _FETCH_BLOCK_BYTES
     ahead = min(_FETCH_ROWS, max(1, _FETCH_BYTES // row_bytes))
-    return RowOrder(rows, shuffle, seed.copy(), blocks, ahead)
+    return RowOrder(rows, shuffle, seed.copy(), blocks, None if by_block else ahead)
 
 
 def _is_sorted(y: np.ndarray) -> bool:

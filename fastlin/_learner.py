@@ -172,6 +172,15 @@ class _Steps:
         """Whether averaging is on and some step has counted."""
         return bool(self.rule["average_from"] and self.state["n_averaged"])
 
+    def take_columns(self, columns: np.ndarray) -> None:
+        """Let column j be what was column `columns[j]`."""
+        K = self.n_outputs
+        for name in self._per_column:
+            kept = getattr(self, name)
+            if kept.size:
+                by_column = kept.reshape(*kept.shape[:-1], -1, K)
+                setattr(self, name, by_column.take(columns, axis=-2).reshape(kept.shape))
+
     def responses(self, X: Rows, rows: np.ndarray) -> np.ndarray:
         """What the learner would say of the given rows, of shape (n, n_outputs)."""
         return score_rows(X, *self.weights(), rows)
@@ -202,6 +211,7 @@ class Learner(_Steps):
     """One output: plain and passive-aggressive steps (`fl_sgd.h`)."""
 
     n_outputs = 1
+    _per_column = ("v", "paid", "u")
 
     def __init__(self, d, dtype, rule, n_outputs=1, memory=None):
         memory = memory or {}
@@ -254,6 +264,8 @@ class Learner(_Steps):
 
 class JointLearner(_Steps):
     """K outputs at once, or adaptive steps of one (`fl_joint.h`)."""
+
+    _per_column = ("V", "u", "paid", "moments", "last")
 
     def __init__(self, d, dtype, rule, n_outputs=1, memory=None):
         memory = memory or {}

@@ -23,6 +23,7 @@ from ._exceptions import warn, warn_convergence
 from ._grow import grow_memories
 from ._learner import make_learner, weights_in
 from ._params import Boolean, ClassWeight, Either, Integer, OneOf, RandomState, Real, shown
+from ._prepare import by_frequency
 from ._random import spawn_seed
 from ._split import split_rows
 from ._task import Task
@@ -120,12 +121,16 @@ class OnlineEstimator(Estimator):
         """Run one task per target and keep what they have learnt."""
         rule, plan = self._rule(), self._plan(callback)
         weight, active = _relative(weight, rows.shape[0])
+        columns = None
+        if not rule.get("voted"):  # whose record goes on living with the rows
+            rows, columns = by_frequency(rows, max(groups), plan.max_iter)
         seeds = spawn_seed(self.random_state, len(targets) + 1)
         held_out = np.empty(0, dtype=np.int64)
         if getattr(self, "early_stopping", False):
             active, held_out = split_rows(active, self.validation_fraction, stratify, seeds.pop())
         tasks = [
-            Task(rows, y, weight, active, held_out, rule, plan, seed, score, n_outputs, first)
+            Task(rows, y, weight, active, held_out, rule, plan, seed, score, n_outputs, first,
+                 columns)
             for y, n_outputs, seed, first in zip(targets, groups, seeds, start, strict=False)
         ]
         _parallel.run(

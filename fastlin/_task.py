@@ -11,6 +11,7 @@ from ._core.rows import Rows
 from ._epochs import EpochPlan, Report, row_order, train
 from ._learner import make_learner
 from ._parallel import Cancelled
+from ._prepare import ColumnOrder
 from ._safety import loss_if_worse_than_constant
 
 __all__ = ["Task"]
@@ -31,6 +32,7 @@ class Task:
     score: Any
     n_outputs: int
     start: tuple[np.ndarray, np.ndarray] | None = None
+    columns: ColumnOrder | None = None
     learner: Any = None
     report: Report | None = None
     worse: tuple[float, float] | None = None
@@ -43,7 +45,8 @@ class Task:
         if self.cancelled:
             raise Cancelled
         if self.start is not None:
-            learner.start_from(*self.start)
+            W, b = self.start
+            learner.start_from(self.columns.renumbered(W) if self.columns else W, b)
         order = row_order(self.X, self.y, self.rows, self.plan.shuffle, self.seed)
         validate = self._validate if len(self.held_out) else None
         self.report = train(learner, self.X, self.y, self.weight, order, self.plan, validate)
@@ -51,6 +54,8 @@ class Task:
             learner, self.X, self.y, self.weight, self.rows, self.report.trace[-1]["loss"],
             in_order=not self.plan.shuffle,
         )
+        if self.columns:
+            learner.take_columns(self.columns.place)
         return self
 
     def cancel(self) -> None:

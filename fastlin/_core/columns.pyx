@@ -1,0 +1,104 @@
+"""Columns renumbered by how often they occur. What is kept per column then lies close together for
+the columns that most entries meet, and more of it stays in the cache."""
+
+import numpy as np
+
+from .c cimport (FL_PREFETCH, FL_SIGNED, fl_row_size, fl_row_start, fl_signed_column, fl_to_bits, int32_t,
+                 int64_t, real)
+from .rows cimport Rows
+
+# Counts from this on are told apart no more: there are so few such columns that they fit anyway.
+cdef enum:
+    MOST = 4096
+    AHEAD = 64
+
+
+def count(Rows X, int32_t[::1] counts, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t step):
+    """Add the entries of each column in every `step`-th row of start..stop-1; not of dense rows."""
+    cdef Py_ssize_t r, i, k, first
+    cdef const int32_t *indices = X.c.indices
+    cdef bint signed = X.c.layout == FL_SIGNED
+    with nogil:
+        for r in range((stop - start + step - 1) // step):
+            i = start + r * step
+            first = fl_row_start(&X.c, i)
+            for k in range(first, first + fl_row_size(&X.c, i)):
+                counts[fl_signed_column(indices[k]) if signed else indices[k]] += 1
+
+
+def frequencies(const int32_t[::1] counts, Py_ssize_t width):
+    """(how many groups of `width` neighbouring columns were counted so often, for 0, 1, ... times
+    and `MOST` or more; entries in each of these classes). With it goes the last, shorter group."""
+    cdef Py_ssize_t g, k, d = counts.shape[0]
+    cdef int64_t total
+    cdef int64_t[::1] groups = np.zeros(MOST + 1, dtype=np.int64)
+    cdef int64_t[::1] entries = np.zeros(MOST + 1, dtype=np.int64)
+    with nogil:
+        for g in range((d + width - 1) // width):
+            total = 0
+            for k in range(g * width, min((g + 1) * width, d)):
+                total += counts[k]
+            k = min(total, <int64_t>MOST)
+            groups[k] += 1
+            entries[k] += total
+    return np.asarray(groups), np.asarray(entries)
+
+
+def places(const int32_t[::1] counts, const int64_t[::1] groups):
+    """The new number of each column: by falling count, columns of equal counts in their old order.
+    `groups` is that of `frequencies` at width 1."""
+    cdef Py_ssize_t j, k
+    cdef int64_t[::1] following = np.zeros(MOST + 1, dtype=np.int64)
+    cdef int32_t[::1] place = np.empty(counts.shape[0], dtype=np.int32)
+    with nogil:
+        for k in range(MOST - 1, -1, -1):
+            following[k] = following[k + 1] + groups[k + 1]
+        for j in range(counts.shape[0]):
+            k = min(counts[j], <int32_t>MOST)
+            place[j] = <int32_t>following[k]
+            following[k] += 1
+    return np.asarray(place)
+
+
+cdef inline int octave(int32_t number) noexcept nogil:
+    """The exponent of number + 1: at most 31."""
+    return <int>(fl_to_bits(<double>number + 1.0) >> 52) - 1023
+
+
+def renumber(Rows X, const int32_t[::1] place, int32_t[::1] indices,
+             real[::1] values, Py_ssize_t start, Py_ssize_t stop):
+    """Write the entries of rows start..stop-1 by the new numbers to `indices` and, where there are
+    values, `values`: those with numbers below 1 first, then those below 3, 7, 15, ..., each in the
+    old order. Not of dense rows.
+    `values` has the dtype of X in any case, since that says which it is.
+
+    This is a sort that stops early: neighbours in the cache are neighbours in the row, and the
+    visits that miss the cache follow one another, so that many are under way at once.
+    """
+    cdef Py_ssize_t i, k, first, size
+    cdef int b
+    cdef int32_t j
+    cdef Py_ssize_t following[33]
+    cdef const int32_t *old = X.c.indices
+    cdef const real *x = <const real *>X.c.values
+    cdef bint signed = X.c.layout == FL_SIGNED
+    cdef Py_ssize_t end = fl_row_start(&X.c, stop)
+    with nogil:
+        for i in range(start, stop):
+            first, size = fl_row_start(&X.c, i), fl_row_size(&X.c, i)
+            for b in range(33):
+                following[b] = 0
+            for k in range(first, first + size):
+                if k + AHEAD < end:
+                    FL_PREFETCH(&place[fl_signed_column(old[k + AHEAD])])
+                following[octave(place[fl_signed_column(old[k]) if signed else old[k]]) + 1] += 1
+            following[0] = first
+            for b in range(1, 32):
+                following[b] += following[b - 1]
+            for k in range(first, first + size):
+                j = place[fl_signed_column(old[k]) if signed else old[k]]
+                b = octave(j)
+                indices[following[b]] = ~j if signed and old[k] < 0 else j
+                if x != NULL:
+                    values[following[b]] = x[k]
+                following[b] += 1
