@@ -115,10 +115,24 @@ def test_labels_that_are_missing_when_predicting(folder, capsys):
     write_table("new.csv", ["text"], [["a prize"], ["lunch"]])
     assert run(capsys, "predict", "new.csv", "model") == ("spam\nham\n", "")
     write_table("some.csv", ["label", "text"], [["", "a prize"], ["ham", "lunch"]])
-    assert run(capsys, "predict", "some.csv", "model") == ("spam\nham\n", "")
+    out, err = run(capsys, "predict", "some.csv", "model")
+    assert out == "spam\nham\n"
+    assert err == "fastlin: no score, since 'label' is empty in 1 of 2 rows, first in line 2\n"
     write_table("other.csv", ["truth", "text"], [["spam", "a prize"], ["spam", "lunch"]])
     out = run(capsys, "predict", "other.csv", "model", "--label", "truth")
     assert out.err == "accuracy 0.5000 (1 of 2 rows)\n"
+
+
+def test_a_score_that_cannot_be_had_is_explained(folder, capsys):
+    write_table("a.csv", ["y", "x"], [(str(i), str(i)) for i in range(8)])
+    options = ["--label", "y", "--numeric", "x", "--loss", "huber"]
+    run(capsys, "train", "a.csv", "model", *options)
+    write_table("one.csv", ["y", "x"], [("1", "1")])
+    err = run(capsys, "predict", "one.csv", "model").err
+    assert err == "fastlin: no R2, which needs two rows or more\n"
+    write_table("none.jsonl", ["y", "x"], [(None, 1), (None, 2)])
+    err = run(capsys, "predict", "none.jsonl", "model").err
+    assert err == "fastlin: no score, since 'y' is empty in 2 of 2 rows, first in line 1\n"
 
 
 def test_labels_of_other_kinds(folder, capsys):

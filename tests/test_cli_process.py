@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from shell import ROOT, TEXT_OPTIONS, in_process, run, write_bytes
+from shell import ROOT, TEXT_OPTIONS, in_process, run, write_bytes, write_table
 
 import fastlin
 from fastlin.cli import main
@@ -101,3 +101,23 @@ def test_progress_is_shown_on_terminals_only(folder, capsys, monkeypatch):
     # At the end the line is erased, whatever stood there.
     assert text.endswith("\r\x1b[K")
     assert run(capsys, "cv", "spam.csv", *TEXT_OPTIONS, "--cv", "2").err == ""
+
+
+def test_warnings_of_threads_are_lines_of_their_own(folder, capsys, monkeypatch):
+    """Each is written by one call, which the lock of the stream keeps together."""
+    written = []
+
+    class Stream(io.StringIO):
+        def write(self, text):
+            written.append(text)
+            return len(text)
+
+    monkeypatch.setattr(sys, "stderr", Stream())
+    write_table("a.jsonl", ["y", "x", "kind"], [("pq"[i % 2], i, f"kind {i}") for i in range(18)])
+    options = ["--label", "y", "--numeric", "x", "--categorical", "kind", "--cv", "6"]
+    assert main(["cv", "a.jsonl", *options, "--n-jobs", "2"]) == 0
+    warned = [text for text in written if text]
+    assert len(warned) == 6
+    for text in warned:
+        assert text.startswith("fastlin: warning: ")
+        assert text.endswith("\n")

@@ -1,10 +1,15 @@
 """What the shell says of bad input, and that it then leaves nothing behind."""
 
+import io
+import sys
 
 import pytest
 from shell import TEXT_OPTIONS, refused, run, write_bytes, write_table
 
 import fastlin
+from fastlin import _cli_memory
+from fastlin._cli_arguments import make_parser
+from fastlin._cli_terminal import _OPTIONS, one_line
 
 BAD = [
     (["train", "none.csv", "m", *TEXT_OPTIONS], "none.csv: No such file or directory"),
@@ -28,7 +33,7 @@ BAD = [
     (["train", "spam.csv", "no/m", *TEXT_OPTIONS], "no/m: there is no folder"),
     (["train", "spam.csv", ".", *TEXT_OPTIONS], ". is a folder; MODEL must be a file"),
     (["train", "spam.csv", "spam.csv", *TEXT_OPTIONS], "must not be the file of the data"),
-    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--cv", "30"], "n_splits must not be greater"),
+    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--cv", "30"], "--cv must not be greater"),
     (["train", "spam.csv", "m", *TEXT_OPTIONS, "--cv", "1"], "--cv: must be an integer >= 2"),
     (["train", "spam.csv", "m", *TEXT_OPTIONS, "--alpha", "-1"], "--alpha: must be a number >= 0"),
     (["train", "spam.csv", "m", *TEXT_OPTIONS, "--alpha", "nan"], "--alpha: must be a number >= 0"),
@@ -36,8 +41,10 @@ BAD = [
     (["train", "spam.csv", "m", *TEXT_OPTIONS, "--ngrams", "2,1"], "must have 1 <= MIN <= MAX"),
     (["train", "spam.csv", "m", *TEXT_OPTIONS, "--ngrams", "a"], "must be MIN,MAX"),
     (["train", "spam.csv", "m", *TEXT_OPTIONS, "--loss", "none"], "invalid choice: 'none'"),
-    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--n-features", "3000000000"], "n_features must be"),
-    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--n-jobs", "0", "--cv", "2"], "n_jobs must be"),
+    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--n-features", "3000000000"],
+     "--n-features must be an integer in [1, 2147483647], got 3000000000"),
+    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--n-jobs", "0", "--cv", "2"],
+     "--n-jobs: must be a number of threads"),
     (["train", "spam.csv", "m", *TEXT_OPTIONS, "--l1-ratio", "0.5"], "needs --penalty elasticnet"),
     (["train", "spam.csv", "m", *TEXT_OPTIONS, "--penalty", "none", "--alpha", "1"],
      "--alpha is the strength of the penalty, but --penalty is none"),
@@ -152,3 +159,73 @@ def test_unknown_categories_are_a_warning(folder, capsys):
     assert out.split()[1] == "p"
     assert err.count("\n") == 1
     assert err.startswith("fastlin: warning: Found unknown categories ['green'] in column 0 ('colo")
+
+
+def test_a_repeated_name_points_at_the_option(folder, capsys):
+    write_bytes("twice.csv", b"a,a\n1,2\n")
+    err = refused(capsys, "train", "twice.csv", "m", "--label", "a", "--text", "a")
+    assert err.endswith("two columns have the name 'a'; if the first row is no header, say "
+                        "--no-header.\n")  # fmt: skip
+
+
+def test_names_of_the_users_are_not_taken_for_parameters():
+    for text in ("a.csv has no column 'n_jobs'; its columns are 'alpha=1'", "x must be 'n_jobs=1'"):
+        assert one_line(ValueError(text)) == text
+    assert one_line(ValueError("alpha must be >= 0, got alpha=-1")) == (
+        "--alpha must be >= 0, got --alpha -1"
+    )
+    for name, option in _OPTIONS.items():
+        assert option in _OPTION_STRINGS, name
+
+
+_OPTION_STRINGS = {
+    option
+    for command in make_parser()._subparsers._group_actions[0].choices.values()
+    for option in command._option_string_actions
+}
+
+
+@pytest.mark.parametrize("options", [[], ["--format", "csv"], TEXT_OPTIONS])
+@pytest.mark.parametrize("command", ["train", "cv"])
+def test_empty_standard_input_is_named(folder, capsys, monkeypatch, command, options):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(b""))))
+    if "--format" in options:
+        options = [*options, *TEXT_OPTIONS]
+    model = ["model"] if command == "train" else []
+    assert "standard input is empty" in refused(capsys, command, "-", *model, *options)
+
+
+@pytest.mark.parametrize("options", [[], ["--format", "text"]])
+@pytest.mark.parametrize("kind", ["texts", "numbers"])
+def test_empty_data_to_predict_are_named(folder, capsys, monkeypatch, kind, options):
+    run(capsys, "train", "spam.csv", "texts", *TEXT_OPTIONS)
+    write_bytes("a.svm", b"1 1:1\n-1 5:1\n" * 5)
+    run(capsys, "train", "a.svm", "numbers")
+    write_bytes("empty", b"")
+    options = options if kind == "texts" else []
+    for data, name in (("empty", "empty"), ("-", "standard input")):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(b""))))
+        assert f"{name} is empty" in refused(capsys, "predict", data, kind, *options)
+
+
+@pytest.mark.parametrize("command", ["train", "cv"])
+def test_a_model_that_memory_cannot_hold_is_refused(folder, capsys, monkeypatch, command):
+    write_bytes("wide.svm", b"1 2147483646:1\n-1 1:1\n" * 3)
+    model = ["model"] if command == "train" else []
+    monkeypatch.setattr(_cli_memory, "available_memory", lambda: 40 * 10**9)
+    err = refused(capsys, command, "wide.svm", *model, "--cv", "2")
+    assert (
+        "wide.svm has 2,147,483,647 columns: training needs 51.5 GB of memory, of which 40.0 GB "
+        "are available; number the features without gaps, or say --no-average." in err
+    )
+    monkeypatch.setattr(_cli_memory, "available_memory", lambda: 10**6)
+    err = refused(capsys, command, "wide.svm", *model, "--cv", "2")
+    assert err.endswith("of which 1.0 MB are available; number the features without gaps.\n")
+    err = refused(capsys, command, "spam.csv", *model, *TEXT_OPTIONS, "--cv", "2", "--n-jobs", "2")
+    assert "has 262,144 columns: training needs 12.6 MB of memory" in err
+    assert "set a smaller --n-features." in err
+
+
+def test_available_memory_is_a_plausible_number():
+    free = _cli_memory.available_memory()
+    assert free is None or 10**6 < free < 10**15

@@ -94,15 +94,18 @@ def test_c_functions_say_whether_they_raise(path):
 WRITTEN = {
     "columns": {"counts", "indices", "values"},
     "encode": {"codes"},
-    "joint": {"b", "V", "u", "paid", "moments", "last", "collected", "value", "gradient", "out"},
+    "joint": {
+        "b", "V", "u", "paid", "moments", "last", "collected", "value", "gradient", "out", "w",
+    },
     "losses": {"value", "slope", "out"},
     "order": {"order", "unshuffled", "rng"},
     # the arrays that the parser fills
     "parse": {
         "values", "columns", "labels", "row_ends", "row_lines", "label_ends", "query_ids", "hard",
     },
+    "respond": {"out"},
     "rows": {"out"},
-    "sgd": {"v", "u", "paid"},
+    "sgd": {"v", "u", "paid", "gradients", "w"},
     "text": {"indptr", "indices", "data"},
     "voted": {
         "b", "V", "row_numbers", "when", "change", "pair", "starts", "owner", "value", "out", "r",
