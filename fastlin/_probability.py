@@ -88,8 +88,11 @@ def sparsemax(z: np.ndarray, log: bool) -> np.ndarray:
     sparsemax", ICML); of two classes z is the difference."""
     if z.ndim == 1:
         return clipped(z, log)
-    # counted from the largest, so that the 1 does not vanish beside large responses
-    z = z - z.max(axis=1, keepdims=True)
+    # Counted from the largest, so that the 1 does not vanish beside large responses; what lies more
+    # than 1 below it has no share, however far.
+    top = z.max(axis=1, keepdims=True)
+    with np.errstate(over="ignore", invalid="ignore"):
+        z = np.where(z == top, 0.0, np.maximum(z - top, -2.0))
     ordered = -np.sort(-z, axis=1)
     excess = np.cumsum(ordered, axis=1) - 1.0
     size = np.arange(1, z.shape[1] + 1)

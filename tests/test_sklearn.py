@@ -26,7 +26,13 @@ from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier  # noqa: 
 from sklearn.multioutput import MultiOutputRegressor  # noqa: E402
 from sklearn.utils.estimator_checks import check_estimator, estimator_checks_generator  # noqa: E402
 
-from fastlin import HashingVectorizer, Perceptron, Pipeline, SGDClassifier, SGDRegressor  # noqa: E402
+from fastlin import (  # noqa: E402
+    HashingVectorizer,
+    Perceptron,
+    Pipeline,
+    SGDClassifier,
+    SGDRegressor,
+)
 from fastlin._sgd import OPTIMIZERS  # noqa: E402
 
 pytestmark = [

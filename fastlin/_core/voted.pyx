@@ -5,7 +5,8 @@ import numpy as np
 
 from libc.stdint cimport int32_t, int64_t
 
-from .c cimport (dot, fl_joint_loss, fl_loss, fl_per_column, fl_row, fl_row_at_f32, fl_row_at_f64, fl_sgd_rule,
+from .c cimport (dot, fl_joint_loss, fl_loss, fl_per_column, fl_row, fl_row_at_f32, fl_row_at_f64,
+                 fl_sgd_rule,
                  fl_sgd_state, joint_add, joint_scores, real, row_at)
 from .rows cimport Rows
 from .sgd cimport kept_per_column, look_ahead
