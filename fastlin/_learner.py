@@ -207,7 +207,7 @@ class Learner(_Steps):
         self.v = _kept_weights(memory, "v", d, dtype)
         shape = self.v.shape
         self.paid = _kept(memory, "paid", shape, rule["l1"] > 0, self.v.dtype)
-        self.u = _kept(memory, "u", shape, rule["average_from"] > 0)
+        self.u = _kept(memory, "u", shape, rule["average_from"] > 0, self.v.dtype)
         super().__init__(rule, memory, self.v)
 
     @property
@@ -269,7 +269,7 @@ class JointLearner(_Steps):
         penalised, optimizer = rule["l1"] > 0 or rule["l2"] > 0, rule["optimizer"]
         n_moments = 0 if not optimizer else 1 if optimizer in _ONE_MOMENT else 2
         lazy = bool(optimizer and penalised)
-        self.u = _kept(memory, "u", shape, rule["average_from"] > 0)
+        self.u = _kept(memory, "u", shape, rule["average_from"] > 0, dtype)
         self.paid = _kept(memory, "paid", shape, rule["l1"] > 0 and not optimizer, dtype)
         self.moments = _kept(memory, "moments", (n_moments, *shape), True, dtype)
         self.last = _kept(memory, "last", shape, lazy)

@@ -22,15 +22,15 @@ FL_INLINE void FL_TYPED(fl_joint_add)(const struct fl_sgd_state *state, struct f
                                       int64_t K,
                                       const FL_REAL *FL_RESTRICT c,
                                       const int64_t *FL_RESTRICT active, int64_t n_active,
-                                      FL_REAL *FL_RESTRICT V, double *FL_RESTRICT u) {
-    const double sum_scale = state->sum_scale;
+                                      FL_REAL *FL_RESTRICT V, FL_REAL *FL_RESTRICT u) {
+    const FL_REAL sum_scale = (FL_REAL)state->sum_scale;
     if (u != NULL && sum_scale != 0) {
         FL_EACH(row, j, x, {
             for (int64_t a = 0; a < n_active; a++) {
                 const int64_t place = j * K + active[a];
                 FL_REAL old = V[place];
                 V[place] = old + c[active[a]] * x;
-                u[place] += sum_scale * ((double)V[place] - old);
+                u[place] += sum_scale * (V[place] - old);
             }
         });
     } else if (n_active == K) {
@@ -48,15 +48,15 @@ FL_INLINE void FL_TYPED(fl_joint_add)(const struct fl_sgd_state *state, struct f
 /* All weights of a row's entries pay the L1 penalty due (fl_penalty.h). */
 FL_INLINE void FL_TYPED(fl_joint_pay)(const struct fl_sgd_state *state, struct fl_row row,
                                       int64_t K,
-                                      FL_REAL *FL_RESTRICT V, double *FL_RESTRICT u,
+                                      FL_REAL *FL_RESTRICT V, FL_REAL *FL_RESTRICT u,
                                       FL_REAL *FL_RESTRICT paid) {
     const FL_REAL scale = (FL_REAL)state->scale, inverse = (FL_REAL)(1.0 / state->scale);
-    const FL_REAL total = (FL_REAL)state->l1_total;
+    const FL_REAL total = (FL_REAL)state->l1_total, sum_scale = (FL_REAL)state->sum_scale;
     FL_EACH(row, j, x, {
         FL_REAL *FL_RESTRICT v = V + j * K;
         FL_REAL *FL_RESTRICT payment = paid + j * K;
         if (u) {
-            for (int64_t k = 0; k < K; k++) u[j * K + k] -= state->sum_scale * v[k];
+            for (int64_t k = 0; k < K; k++) u[j * K + k] -= sum_scale * v[k];
         }
         for (int64_t k = 0; k < K; k++) {
             const FL_REAL w = scale * v[k];
@@ -65,7 +65,7 @@ FL_INLINE void FL_TYPED(fl_joint_pay)(const struct fl_sgd_state *state, struct f
             payment[k] += left - w;
         }
         if (u) {
-            for (int64_t k = 0; k < K; k++) u[j * K + k] += state->sum_scale * v[k];
+            for (int64_t k = 0; k < K; k++) u[j * K + k] += sum_scale * v[k];
         }
     });
 }
@@ -94,7 +94,7 @@ static void FL_TYPED(fl_adaptive_flush)(const struct fl_adaptive *a, double sum_
                                         struct FL_TYPED(fl_adaptive_block) *FL_RESTRICT block,
                                         FL_REAL *FL_RESTRICT V, FL_REAL *FL_RESTRICT A,
                                         FL_REAL *FL_RESTRICT B, double *FL_RESTRICT last,
-                                        double *FL_RESTRICT u) {
+                                        FL_REAL *FL_RESTRICT u) {
     FL_REAL w[FL_CHUNK], ma[FL_CHUNK], mb[FL_CHUNK], h[FL_CHUNK], change[FL_CHUNK];
     FL_REAL steps[FL_CHUNK];
     const FL_REAL eta = (FL_REAL)a->eta, decay = (FL_REAL)a->decay, decay1 = (FL_REAL)a->decay1;
@@ -177,7 +177,8 @@ static void FL_TYPED(fl_adaptive_flush)(const struct fl_adaptive *a, double sum_
         }
     }
     if (u && sum_scale != 0) {
-        for (int l = 0; l < n; l++) u[place[l]] += sum_scale * ((double)change[l] - w[l]);
+        const FL_REAL e = (FL_REAL)sum_scale;
+        for (int l = 0; l < n; l++) u[place[l]] += e * (change[l] - w[l]);
     }
 }
 
@@ -187,7 +188,7 @@ FL_INLINE void FL_TYPED(fl_adaptive_row)(const struct fl_adaptive *a, double sum
                                          const int64_t *FL_RESTRICT active, int64_t n_active,
                                          FL_REAL *FL_RESTRICT V, FL_REAL *FL_RESTRICT A,
                                          FL_REAL *FL_RESTRICT B, double *FL_RESTRICT last,
-                                         double *FL_RESTRICT u) {
+                                         FL_REAL *FL_RESTRICT u) {
     struct FL_TYPED(fl_adaptive_block) block;
     block.n = 0;
     if (n_active == 0) return;
@@ -220,7 +221,7 @@ FL_INLINE void FL_TYPED(fl_adaptive_collected)(const struct fl_adaptive *a, doub
                                                struct fl_row row, int64_t K, double *FL_RESTRICT G,
                                                FL_REAL *FL_RESTRICT V, FL_REAL *FL_RESTRICT A,
                                                FL_REAL *FL_RESTRICT B, double *FL_RESTRICT last,
-                                               double *FL_RESTRICT u) {
+                                               FL_REAL *FL_RESTRICT u) {
     struct FL_TYPED(fl_adaptive_block) block;
     block.n = 0;
     FL_EACH(row, j, x, {

@@ -40,7 +40,7 @@ cdef inline void add_loss(fl_loss_sum *total, const fl_sgd_rule *rule, const dou
 
 def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int64_t[::1] order,
         const int64_t[::1] fetch, fl_sgd_rule rule, int optimizer, double decay, double decay1,
-        double epsilon, fl_sgd_state state, double[:, ::1] b, real[::1] V, double[::1] u,
+        double epsilon, fl_sgd_state state, double[:, ::1] b, real[::1] V, real[::1] u,
         real[::1] paid, real[:, ::1] moments, double[::1] last, double[::1] collected):
     """Visit the rows in `order`, one step per `rule.batch_size` of them; returns the new state.
 
@@ -53,7 +53,7 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
     cdef double s, eta
     cdef bint weighted = sample_weight.shape[0] > 0
     cdef real *weights = &V[0]
-    cdef double *sums = &u[0] if u.shape[0] else NULL
+    cdef real *sums = &u[0] if u.shape[0] else NULL
     cdef real *payments = &paid[0] if paid.shape[0] else NULL
     cdef real *A = &moments[0, 0] if moments.shape[0] > 0 else NULL
     cdef real *B = &moments[1, 0] if moments.shape[0] > 1 else NULL
@@ -137,7 +137,7 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
 
 def run_passive_aggressive(Rows X, const double[::1] y, const double[::1] sample_weight,
                            const int64_t[::1] order, const int64_t[::1] fetch, fl_sgd_rule rule,
-                           fl_sgd_state state, double[:, ::1] b, real[::1] V, double[::1] u):
+                           fl_sgd_state state, double[:, ::1] b, real[::1] V, real[::1] u):
     """Passive-aggressive steps of K > 1 outputs: the true class against its strongest rival, both
     of which move, so |x|^2 counts twice; returns the new state."""
     cdef Py_ssize_t k, stop = order.shape[0]
@@ -145,7 +145,7 @@ def run_passive_aggressive(Rows X, const double[::1] y, const double[::1] sample
     cdef double s, q, loss, tau
     cdef bint weighted = sample_weight.shape[0] > 0
     cdef real *weights = &V[0]
-    cdef double *sums = &u[0] if u.shape[0] else NULL
+    cdef real *sums = &u[0] if u.shape[0] else NULL
     cdef double[::1] z = np.empty(K), g = np.zeros(K)
     cdef int64_t[::1] active = np.zeros(K, dtype=np.int64)
     cdef real[::1] scratch = np.empty(K, dtype=np.asarray(V).dtype)
