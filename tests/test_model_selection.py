@@ -227,7 +227,7 @@ MARGIN_FIRST = X[0, 0]
 
 def test_failed_fits():
     y = MARGIN > 0
-    with pytest.warns(UserWarning, match="3 of 4 fits failed, the first with: no luck"):
+    with pytest.warns(RuntimeWarning, match="3 of 4 fits failed, the first with: no luck. Their"):
         scores = cross_val_score(Failing(random_state=0), X, y, cv=4)
     assert np.isnan(scores[1:]).all()
     assert scores[0] > 0.8
