@@ -40,12 +40,16 @@ def checked_data(X: Any, y: Any) -> tuple[Any, Any]:
     """Return X and y that can be split by row."""
     if hasattr(X, "__next__"):
         raise TypeError(f"X must have rows that can be chosen, got {shown(X)}; pass a list of it.")
+    if not hasattr(X, "__len__") and not hasattr(X, "shape") and hasattr(X, "__array__"):
+        X = np.asarray(X)
     n = n_rows(X)
     if n == 0:
         raise ValueError("X has 0 sample(s) while a minimum of 1 is required.")
-    if y is not None and n_rows(y) != n:
-        raise ValueError(f"X and y must have the same number of rows: {n} and {n_rows(y)}.")
-    return X, y if y is None or hasattr(y, "iloc") or hasattr(y, "tocsr") else np.asarray(y)
+    if y is not None:
+        y = y if hasattr(y, "iloc") or hasattr(y, "tocsr") else np.asarray(y)
+        if n_rows(y) != n:
+            raise ValueError(f"X and y must have the same number of rows: {n} and {n_rows(y)}.")
+    return X, y
 
 
 def splits_of(cv: Any, estimator: Any, X: Any, y: Any, params: dict[str, Any]) -> Splits:

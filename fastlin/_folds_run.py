@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -216,7 +217,7 @@ def run(plan: Plan) -> list[Outcome]:
         ]
         if group.steps is not None and group.steps[0].stateful:
             for s in range(n_splits):
-                tasks.append(lambda jobs=jobs[s], data=_Data(group, s): _run_fold(jobs, data))
+                tasks.append(partial(_run_fold, jobs[s], _Data(group, s)))
         else:
             tasks += _flat_tasks(group, [job for fold in jobs for job in fold])
         if group.done:
@@ -239,7 +240,7 @@ def _with_callers_settings(tasks: list[Callable[[], None]]) -> list[Callable[[],
         with sklearn.config_context(**settings):
             task()
 
-    return [lambda task=task: with_settings(task) for task in tasks]
+    return [partial(with_settings, task) for task in tasks]
 
 
 def _groups(plan: Plan) -> list[_Group]:
@@ -279,7 +280,7 @@ def _flat_tasks(group: _Group, jobs: list[_Job]) -> list[Callable[[], None]]:
     """Train what trains together; return tasks for all else and for the scores."""
     plan = group.plan
     together, alone = _parted(plan, jobs)
-    tasks = [lambda job=job: _run_alone(job, _Data(group, job.outcome.split)) for job in alone]
+    tasks = [partial(_run_alone, job, _Data(group, job.outcome.split)) for job in alone]
     if together:
         datas = [_Data(group, job.outcome.split) for job in together]
         n_test = [len(data.test) for data in datas]
@@ -289,7 +290,7 @@ def _flat_tasks(group: _Group, jobs: list[_Job]) -> list[Callable[[], None]]:
         answers = _train_together(together, group.X, plan.y, weight, train, ask, plan.n_jobs)
         for job, data, n, z in zip(together, datas, n_test, answers, strict=True):
             if z is not None:
-                tasks.append(lambda job=job, data=data, n=n, z=z: _score_answers(job, data, n, z))
+                tasks.append(partial(_score_answers, job, data, n, z))
     return tasks
 
 

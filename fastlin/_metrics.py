@@ -77,6 +77,16 @@ def _f1(right: np.ndarray, of: np.ndarray, said: np.ndarray) -> np.ndarray:
     return _share(2 * right, of + said)
 
 
+def _precision(right: np.ndarray, of: np.ndarray, said: np.ndarray) -> np.ndarray:
+    """Return the share right of those predicted."""
+    return _share(right, said)
+
+
+def _recall(right: np.ndarray, of: np.ndarray, said: np.ndarray) -> np.ndarray:
+    """Return the share found of those there are."""
+    return _share(right, of)
+
+
 def _f1_macro(y: Any, predicted: Any, weight: Any) -> float:
     """Return the mean of F1 over the classes in y or among the predictions."""
     return float(np.mean(_f1(*_counts(y, predicted, weight)[1:])))
@@ -140,8 +150,8 @@ METRICS: dict[str, tuple[str, Callable]] = {
     "balanced_accuracy": ("predict", _balanced_accuracy),
     "f1": ("predict", _of_positive("f1", _f1)),
     "f1_macro": ("predict", _f1_macro),
-    "precision": ("predict", _of_positive("precision", lambda right, of, said: _share(right, said))),
-    "recall": ("predict", _of_positive("recall", lambda right, of, said: _share(right, of))),
+    "precision": ("predict", _of_positive("precision", _precision)),
+    "recall": ("predict", _of_positive("recall", _recall)),
     "roc_auc": ("decision_function", _roc_auc),
     "neg_log_loss": ("predict_proba", _log_loss),
     "r2": ("predict", r2),

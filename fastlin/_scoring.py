@@ -73,7 +73,9 @@ class NamedScore:
             answers = estimator.predict_proba(X)
             answers = answers[:, 1] if answers.shape[1] == 2 else answers
         else:
-            raise TypeError(f"scoring={self.name!r} needs {method}, which {shown(estimator)} lacks.")
+            raise TypeError(
+                f"scoring={self.name!r} needs {method}, which {shown(estimator)} lacks."
+            )
         return score(y, answers, estimator.classes_, sample_weight)
 
     def __repr__(self) -> str:
@@ -95,7 +97,7 @@ def _scorer(estimator: Any, scoring: Any) -> Callable:
         # under routing a scorer has to be able to ask for weights, which those of scikit-learn are
         if scoring in METRICS and not (metrics is not None and routing_is_on()):
             return NamedScore(scoring)
-        if metrics is not None:
+        if metrics is not None and scoring in metrics.get_scorer_names():
             return metrics.get_scorer(scoring)
     raise ValueError(
         f"scoring must be None, a function of (estimator, X, y), or one of {listed([*METRICS], 99)}"

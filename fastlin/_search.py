@@ -15,7 +15,7 @@ from ._clone import clone, cloned_params
 from ._folds import checked_data, is_classifier, splits_of, warn_of_absent_classes
 from ._folds_run import Outcome, Plan, run
 from ._grid import points_of, results_table
-from ._params import Boolean, Callable, Either, HasMethods, Instance, Integer, OneOf, Real, shown
+from ._params import Boolean, Callable, Either, HasMethods, Instance, Integer, OneOf, shown
 from ._routed import Routed
 from ._scored import PRE_DISPATCH, check_run_options, finish_failures
 from ._scoring import Scorers, routing_is_on
@@ -108,7 +108,7 @@ class GridSearchCV(Estimator):
         "refit": Either(Boolean(), Instance(str), Callable()),
         "verbose": Either(Integer(0), Boolean()),
         "pre_dispatch": PRE_DISPATCH,
-        "error_score": Either(Real(finite=False), OneOf("raise")),
+        "error_score": Either(Instance(numbers.Real), OneOf("raise")),
         "return_train_score": Boolean(),
         "memory_limit": Either(Integer(1), OneOf(None)),
     }

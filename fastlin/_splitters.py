@@ -114,7 +114,7 @@ class _Folds:
         if self.n_splits > n:
             raise ValueError(
                 f"n_splits must not be greater than the number of rows, got n_splits="
-                f"{self.n_splits} for {n} rows."
+                f"{self.n_splits} for n_samples={n}."
             )
         fold_of = self._fold_of_rows(n, y)
         for fold in range(self.n_splits):

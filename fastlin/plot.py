@@ -15,7 +15,7 @@ from ._targets import listed
 
 __all__ = ["cv_curve", "learning_curve"]
 
-_TEST, _TRAIN = "C0", "C1"
+_PARTS = (("train", "C1", "training rows"), ("test", "C0", "held-out rows"))
 
 
 def _axes(ax: Any) -> Any:
@@ -83,8 +83,8 @@ def learning_curve(estimator: Any, X: Any, y: Any, *, ax: Any = None, **options:
         raise ValueError("return_times=True has no place in a picture of scores; leave it out.")
     ax = _axes(ax)
     sizes, train, test = scores_over_sizes(estimator, X, y, **options)
-    _band(ax, sizes, train, _TRAIN, "training rows")
-    _band(ax, sizes, test, _TEST, "held-out rows")
+    for scores, (_, color, label) in zip((train, test), _PARTS, strict=True):
+        _band(ax, sizes, scores, color, label)
     ax.set_xlabel("rows to train on")
     ax.set_ylabel(_score_name(options.get("scoring"), estimator))
     ax.legend(frameon=False)
@@ -153,7 +153,7 @@ def cv_curve(
     ax = _axes(ax)
     values, places = _best_by_value(results, param, metric)
     x = _positions(ax, values)
-    for part, color, label in (("train", _TRAIN, "training rows"), ("test", _TEST, "held-out rows")):
+    for part, color, label in _PARTS:
         splits = [f"split{k}_{part}_{metric}" for k in range(search.n_splits_)]
         if splits[0] in results:
             _band(ax, x, np.array([results[name][places] for name in splits]).T, color, label)

@@ -58,7 +58,7 @@ def test_splitters_refuse_what_they_cannot_do():
         StratifiedKFold(random_state=0)
     with pytest.raises(ValueError, match="shuffle must be True or False, got 1"):
         KFold(shuffle=1)
-    with pytest.raises(ValueError, match=r"number of rows, got n_splits=5 for 3 rows"):
+    with pytest.raises(ValueError, match=r"number of rows, got n_splits=5 for n_samples=3"):
         list(KFold(5).split([1, 2, 3]))
     with pytest.raises(ValueError, match="largest class has 2 rows"):
         list(StratifiedKFold(3).split([1, 2, 3, 4], [0, 0, 1, 1]))
