@@ -129,6 +129,6 @@ def warn_of_absent_classes(y: Any, splits: Splits, names: list[str] | None = Non
     if lacking:
         warn(
             "UserWarning",
-            f"The training parts of the folds {listed(lacking)} lack a class; its rows count as "
-            "errors. Shuffle the rows, or use StratifiedKFold.",
+            f"The training parts of the folds {listed(lacking).replace(chr(39), '')} lack a class; "
+            "its rows count as errors. Shuffle the rows, or use StratifiedKFold.",
         )
