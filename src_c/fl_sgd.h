@@ -43,7 +43,6 @@ struct fl_sgd_rule {
     int fit_intercept;
     int64_t average_from; /* the first step whose weights count in the mean; 0: no averaging */
     int64_t batch_size;
-    int64_t weights_ahead; /* the row that many steps ahead has its weights fetched; 0: none */
 };
 
 /* What a call changes, apart from the weights: all double, so that it can be saved and compared. */

@@ -4,9 +4,9 @@ the step and the symbols."""
 from libc.stdint cimport int64_t
 
 from .c cimport (dot, fl_loss, fl_loss_add, fl_loss_has_reach, fl_loss_reach, fl_loss_settle,
-                 fl_loss_sum, fl_pa_coefficient, fl_row, fl_rows, fl_sgd_eta, fl_sgd_publish_f32,
+                 fl_loss_sum, fl_pa_coefficient, fl_per_column, fl_row, fl_rows, fl_sgd_eta, fl_sgd_publish_f32,
                  fl_sgd_publish_f64, fl_sgd_publish_mean_f32, fl_sgd_publish_mean_f64, fl_sgd_rule,
-                 fl_sgd_safe_eta, fl_sgd_state, real, row_at, sgd_add, sgd_decay, sgd_pay,
+                 fl_sgd_safe_eta, fl_sgd_state, real, row_at, sgd_add, sgd_add_and_pay, sgd_decay,
                  square_norm)
 from .rows cimport Rows
 
@@ -36,6 +36,7 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
     cdef double *sums = &u[0] if u.shape[0] else NULL
     cdef real *payments = &paid[0] if paid.shape[0] else NULL
     cdef fl_loss_sum total = fl_loss_sum(0, 1)
+    cdef fl_per_column columns = kept_per_column(&X.c, 1, weights, sums, payments)
     cdef fl_row row
     with nogil:
         while k < stop:
@@ -50,20 +51,23 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
                 g = fl_loss_add(&total, rule.loss, p, y[i], rule.loss_parameter, s)
                 gradients[r] = g
                 step = min(step, step_length(&rule, &X.c, i, p, y[i], g, eta, weights))
-                look_ahead(&X.c, y, order, fetch, k + r, rule.weights_ahead, weights)
+                look_ahead(&X.c, y, order, fetch, k + r, &columns, weights)
             sgd_decay(&rule, &state, step, d, weights, sums)
             state.l1_total += step * rule.l1
             factor = -step / (m * state.scale)
             for r in range(m):
                 row = row_at(&X.c, order[k + r], weights)
                 g = gradients[r]
-                if g != 0:
+                if payments != NULL and r + 1 == m:
+                    sgd_add_and_pay(&state, row, factor * g, weights, sums, payments)
+                elif g != 0:
                     sgd_add(&state, row, factor * g, weights, sums)
-                    if rule.fit_intercept:
-                        state.intercept -= step * g / m
+                if rule.fit_intercept:
+                    state.intercept -= step * g / m
             if payments != NULL:
-                for r in range(m):
-                    sgd_pay(&state, row_at(&X.c, order[k + r], weights), weights, sums, payments)
+                for r in range(m - 1):
+                    sgd_add_and_pay(&state, row_at(&X.c, order[k + r], weights), 0.0, weights,
+                                    sums, payments)
             end_step(&rule, &state)
             k += m
         fl_loss_settle(&total)
@@ -82,6 +86,7 @@ def run_passive_aggressive(Rows X, const double[::1] y, const double[::1] sample
     cdef bint weighted = sample_weight.shape[0] > 0
     cdef real *weights = &v[0]
     cdef double *sums = &u[0] if u.shape[0] else NULL
+    cdef fl_per_column columns = kept_per_column(&X.c, 1, weights, sums, <const real *>NULL)
     cdef fl_row row
     with nogil:
         for k in range(stop):
@@ -90,7 +95,7 @@ def run_passive_aggressive(Rows X, const double[::1] y, const double[::1] sample
             p = dot(row, weights) + state.intercept
             s = sample_weight[i] if weighted else 1.0
             loss = fl_loss(rule.loss, p, y[i], rule.loss_parameter, &g)
-            look_ahead(&X.c, y, order, fetch, k, rule.weights_ahead, weights)
+            look_ahead(&X.c, y, order, fetch, k, &columns, weights)
             state.t += 1
             state.sum_loss += s * loss
             state.sum_weight += s
