@@ -41,7 +41,7 @@ def checked_data(X: Any, y: Any) -> tuple[Any, Any]:
     if hasattr(X, "__next__"):
         raise TypeError(f"X must have rows that can be chosen, got {shown(X)}; pass a list of it.")
     if not hasattr(X, "__len__") and not hasattr(X, "shape") and hasattr(X, "__array__"):
-        X = np.asarray(X)
+        X = X.__array__()
     n = n_rows(X)
     if n == 0:
         raise ValueError("X has 0 sample(s) while a minimum of 1 is required.")
