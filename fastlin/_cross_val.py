@@ -14,9 +14,10 @@ from ._params import Boolean, OneOf
 from ._routed import routed
 from ._scored import check_run_options, run_scored, scores_of
 from ._scoring import Scorers
+from ._splitters import n_rows
 from ._targets import encode_labels, listed
 
-__all__ = ["cross_val_predict", "cross_val_score", "cross_validate"]
+__all__ = ["cross_val_predict", "cross_val_score", "cross_validate", "held_out"]
 
 _METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 
@@ -264,24 +265,28 @@ default="predict"
     X, y = checked_data(X, y)
     arguments = routed("cross_val_predict", estimator, cv, None, params, groups)
     splits = splits_of(cv, estimator, X, y, arguments.split)
-    rows = np.concatenate([test for _, test in splits])
-    n = len(y) if isinstance(y, np.ndarray) else rows.max() + 1
+    answers, _ = held_out(
+        estimator, X, y, splits, method, fit_params=arguments.fit, n_jobs=n_jobs, verbose=verbose
+    )
+    return answers
+
+
+def held_out(
+    estimator: Any, X: Any, y: Any, splits: list, method: str, **more: Any
+) -> tuple[Any, list[Outcome]]:
+    """Return the answers to each row of a model trained without it, and the outcomes."""
+    rows, n = np.concatenate([test for _, test in splits]), n_rows(X)
     if len(rows) != n or (np.bincount(rows, minlength=n) != 1).any():
-        raise ValueError(
-            "cross_val_predict only works for partitions: cv must test each row exactly once."
-        )
+        raise ValueError("cv must test each row exactly once, to give each its prediction; such "
+                         "partitions are what KFold and StratifiedKFold make.")
     if y is not None and _is_classifier(estimator):
         warn_of_absent_classes(y, splits)
-    plan = Plan(
-        estimator, [{}], splits, X, y, None, arguments.fit, method=method, n_jobs=n_jobs,
-        verbose=verbose,
-    )  # fmt: skip
-    outcomes = run(plan)
+    outcomes = run(Plan(estimator, [{}], splits, X, y, method=method, **more))
     if method != "predict" and isinstance(y, np.ndarray) and y.ndim == 1:
         classes = encode_labels(y)[0]
         for outcome in outcomes:
             outcome.answers = _by_class(outcome, classes, method)
-    return _in_order([outcome.answers for outcome in outcomes], np.argsort(rows))
+    return _in_order([outcome.answers for outcome in outcomes], np.argsort(rows)), outcomes
 
 
 def _by_class(outcome: Outcome, classes: np.ndarray, method: str) -> np.ndarray:

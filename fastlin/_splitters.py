@@ -51,6 +51,8 @@ def take(X: Any, rows: np.ndarray) -> Any:
         return None
     if isinstance(X, Rows):
         return rows_taken(X, rows)
+    if hasattr(X, "take_rows"):
+        return X.take_rows(rows)
     if hasattr(X, "iloc"):
         return X.iloc[rows]
     if hasattr(X, "tocsr"):

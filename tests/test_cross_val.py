@@ -17,6 +17,7 @@ from fastlin import (
     cross_validate,
 )
 from fastlin._clone import clone
+from fastlin._oof import set_out_of_fold
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 5))
@@ -91,9 +92,9 @@ def test_two_classes_of_three_have_two_decisions():
 
 
 def test_held_out_predictions_need_a_partition():
-    with pytest.raises(ValueError, match="only works for partitions"):
+    with pytest.raises(ValueError, match="must test each row exactly once"):
         cross_val_predict(SGD, X, Y, cv=[(np.arange(60), np.arange(60, 119))])
-    with pytest.raises(ValueError, match="only works for partitions"):
+    with pytest.raises(ValueError, match="must test each row exactly once"):
         cross_val_predict(SGD, X, Y, cv=[(np.arange(60), np.r_[0:120, 3])])
     with pytest.raises(ValueError, match="method must be"):
         cross_val_predict(SGD, X, Y, method="fit")
@@ -121,3 +122,38 @@ def test_precomputed_kernels_are_split_both_ways():
     kernel = X @ X.T
     by_kernel = cross_val_score(svm.SVC(kernel="precomputed"), kernel, Y)
     np.testing.assert_array_equal(by_kernel, cross_val_score(svm.SVC(kernel="linear"), X, Y))
+
+
+# What comes with a fit --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("y", [Y, NAMES, TARGET], ids=["two classes", "three", "numbers"])
+def test_out_of_fold_answers(y):
+    cls = SGDRegressor if y is TARGET else SGDClassifier
+    model = cls(random_state=3, **STEPS)
+    rows = as_rows(X)
+    set_out_of_fold(model, rows, y, None, 4)
+    method = "predict" if y is TARGET else "decision_function"
+    np.testing.assert_array_equal(
+        model.oof_decision_, cross_val_predict(model, rows, y, cv=4, method=method)
+    )
+    assert model.score_cv_ == pytest.approx(cross_val_score(model, rows, y, cv=4).mean())
+    assert not hasattr(model, "coef_")
+    set_out_of_fold(model, rows, y, None, None)
+    assert not hasattr(model, "oof_decision_") and not hasattr(model, "score_cv_")
+    with pytest.raises(ValueError, match="must test each row exactly once"):
+        set_out_of_fold(model, rows, y, None, [(np.arange(60), np.arange(60, 119))])
+
+
+def test_out_of_fold_answers_are_weighted():
+    weight = np.where(np.arange(120) % 4, 1.0, 3.0)
+    model = SGDClassifier(random_state=3, **STEPS)
+    set_out_of_fold(model, as_rows(X), Y, weight, KFold(3))
+    expected = []
+    for _, test in KFold(3).split(X):
+        right = (model.oof_decision_[test] > 0) == Y[test]
+        expected.append(np.average(right, weights=weight[test]))
+    assert model.score_cv_ == pytest.approx(np.mean(expected))
+    plain = clone(model)
+    set_out_of_fold(plain, as_rows(X), Y, None, KFold(3))
+    assert not np.array_equal(plain.oof_decision_, model.oof_decision_)
