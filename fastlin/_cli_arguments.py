@@ -207,8 +207,8 @@ def _add_learner_options(parser: argparse.ArgumentParser, several_alphas: bool) 
         "--alpha",
         metavar="A,..." if several_alphas else "A",
         type=_alphas if several_alphas else _positive,
-        help=f"strength of the penalty{several} (default: {DEFAULTS['alpha']:g}; for numbers with a "
-        "loss that is linear far out, that times its slope over the spread of the target)",
+        help=f"strength of the penalty{several} (default: {DEFAULTS['alpha']:g}; for numbers with "
+        "a loss that is linear far out, that times its slope over the spread of the target)",
     )
     group.add_argument(
         "--l1-ratio",

@@ -246,8 +246,10 @@ def _with_callers_settings(tasks: list[Callable[[], None]]) -> list[Callable[[],
 def _groups(plan: Plan) -> list[_Group]:
     """Return the points of the grid by the steps before the last."""
     found: dict[Any, _Group] = {}
+    whole = is_pairwise(plan.estimator)
     for c, params in enumerate(plan.candidates):
-        steps = steps_of(plan.made(c), plan.fit_params)
+        estimator = plan.made(c)
+        steps = None if whole else steps_of(estimator, plan.fit_params)
         key = None if steps is None else steps_key(steps, params)
         if key not in found:
             found[key] = _Group(plan, [], plan.X, None if steps is None else [])

@@ -87,7 +87,7 @@ def steps_of(estimator: Any, fit_params: dict[str, Any]) -> Steps | None:
         return None
     *transformers, last = steps
     whole = all(hasattr(s, "fit") and hasattr(s, "transform") for _, s in transformers)
-    if not transformers or not whole or not hasattr(last[1], "fit"):
+    if not whole or not hasattr(last[1], "fit"):
         return None
     by_step: dict[str, dict[str, Any]] = {name: {} for name in names}
     for key, value in fit_params.items():

@@ -122,6 +122,13 @@ def test_precomputed_kernels_are_split_both_ways():
     kernel = X @ X.T
     by_kernel = cross_val_score(svm.SVC(kernel="precomputed"), kernel, Y)
     np.testing.assert_array_equal(by_kernel, cross_val_score(svm.SVC(kernel="linear"), X, Y))
+    theirs = pytest.importorskip("sklearn.model_selection")
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import KernelCenterer
+
+    centred = make_pipeline(KernelCenterer(), svm.SVC(kernel="precomputed"))
+    expected = theirs.cross_val_score(centred, kernel, Y)
+    np.testing.assert_array_equal(cross_val_score(centred, kernel, Y), expected)
 
 
 # What comes with a fit --------------------------------------------------------------------------
