@@ -27,13 +27,13 @@ def rows_per_call(X: Rows, n_outputs: int = 1, batch: int = 1) -> int:
 
 def longest_square(X: Rows) -> float:
     """The largest |x_i|^2, measured once."""
-    if X.longest_square < 0:
+    if X._longest_square < 0:
         n, piece, dtype = len(X), rows_per_call(X), np.empty(0, X.dtype)
-        X.longest_square = max(
+        X._longest_square = max(
             _rows.longest_square(X, dtype, start, min(start + piece, n))
             for start in range(0, n, piece)
         )
-    return X.longest_square
+    return X._longest_square
 
 
 def check_dtype(X: Rows, dtype: np.dtype) -> None:

@@ -89,7 +89,7 @@ FL_INLINE double fl_pa_coefficient(const struct fl_sgd_rule *rule, double loss, 
     return -tau * g;
 }
 
-/* FL_SCALE_MIN: where the scale is folded into v; FL_MEAN_SCALE_MIN: where an average is kept, which
+/* FL_SCALE_MIN: where the scale is folded into v; FL_MEAN_SCALE_MIN: where an average is kept, that
  * loses about epsilon / scale. */
 #define FL_REAL float
 #define FL_TYPED(name) name##_f32

@@ -129,7 +129,7 @@ def make_rows(str layout, Py_ssize_t n, Py_ssize_t d, values, indices, indptr, d
     X.values, X.indices, X.indptr = _locked(values), _locked(indices), _locked(indptr)
     X.dtype = np.dtype(dtype)
     X.is_float32 = X.dtype == np.float32
-    X.longest_square = -1  # not measured yet
+    X._longest_square = -1  # not measured yet
     if indices is not None:
         index_view = indices
         if index_view.shape[0]:
