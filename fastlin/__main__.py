@@ -2,7 +2,11 @@
 
 import sys
 
-from .cli import main
+try:
+    from .cli import main
+except ImportError as error:
+    print(f"fastlin: error: {error}", file=sys.stderr)
+    sys.exit(2)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -19,6 +19,7 @@ import numpy as np
 from ._exceptions import warn
 from ._params import Boolean, Constraint, Either, Instance, OneOf, is_nan, shown
 from ._params import Callable as CallableConstraint
+from ._targets import refuse_lazy
 
 __all__ = [
     "STANDARD_PATTERN",
@@ -415,6 +416,7 @@ def check_documents(X: Any) -> Any:
         raise ValueError(
             f"X must be an iterable of documents, got one {type(X).__name__}; pass a list with it."
         )
+    refuse_lazy(X, "X")
     shape = getattr(X, "shape", None)
     if isinstance(shape, tuple) and len(shape) != 1:
         raise ValueError(

@@ -90,6 +90,20 @@ def _at_least(lowest: int) -> Any:
     return parse
 
 
+def _n_jobs(text: str) -> int:
+    """Parse a number of threads."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if value == 0:
+        raise argparse.ArgumentTypeError(
+            "must be a number of threads, or a negative number that counts back from the number "
+            f"of cores (-1: all of them), got {text!r}"
+        )
+    return value
+
+
 def _positive(text: str) -> float:
     """Parse a finite number >= 0."""
     try:
@@ -234,7 +248,7 @@ def _add_training_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--n-jobs",
         metavar="N",
-        type=int,
+        type=_n_jobs,
         help="threads over folds and classes; -1 is all cores (default: 1)",
     )
 

@@ -11,7 +11,7 @@ import numpy as np
 from ._cli_arguments import option_of
 from ._cli_encoder import ColumnEncoder, Columns
 from ._cli_terminal import UsageError
-from ._files import opened_for_reading
+from ._files import beginning_of_stdin, opened_for_reading
 from ._params import shown
 from .io import detect_format, load_svmlight_file, read_table
 
@@ -19,6 +19,7 @@ __all__ = [
     "Examples",
     "class_labels",
     "format_of",
+    "is_empty",
     "read_columns",
     "read_examples",
     "read_lines",
@@ -52,6 +53,11 @@ class Examples(NamedTuple):
 def format_of(args: Namespace) -> str:
     """Return the format of the data: as the user says, else as it looks."""
     return args.format or detect_format(args.data)
+
+
+def is_empty(path: str) -> bool:
+    """Tell whether there is nothing to read, without consuming any of standard input."""
+    return not (beginning_of_stdin(1) if path == "-" else os.path.getsize(path))
 
 
 def display_name(path: str) -> str:

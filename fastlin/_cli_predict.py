@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ._base import r2
-from ._cli_data import display_name, format_of, read_columns, read_lines, read_svmlight
+from ._cli_data import display_name, format_of, is_empty, read_columns, read_lines, read_svmlight
 from ._cli_encoder import ColumnEncoder, Columns
 from ._cli_terminal import Progress, UsageError, is_same_file, spelt
 from ._files import opened_for_writing
@@ -35,6 +35,8 @@ def _read(args: Namespace, model: Any) -> tuple[Any, np.ndarray | None]:
             f"{args.model} was trained on numbered features: DATA must be svmlight, without --text "
             "and --label."
         )
+    if is_empty(args.data):
+        raise UsageError(f"{display_name(args.data)} is empty.")
     if format_of(args) != "svmlight":
         raise UsageError(
             f"{args.model} was trained on numbered features, but {display_name(args.data)} does "
@@ -82,10 +84,20 @@ def _read_table(args: Namespace, first: Any) -> tuple[Any, np.ndarray | None]:
     label = args.label or (first.label if is_encoder else None)
     if args.label is not None:
         table.column(args.label)
-    y = table.columns.get(label)
-    if y is not None and any(value is None or value == "" for value in y):
-        y = None
+    y = _answers(table, label) if label in table.columns else None
     return (table if is_encoder else table.texts(text)), y
+
+
+def _answers(table: Columns, label: str) -> Any:
+    """Return the right answers; without some of them there is no score, and the user hears why."""
+    y = table.columns[label]
+    missing = [row for row, value in enumerate(y) if value is None or value == ""]
+    if not missing:
+        return y
+    count = f"{len(missing):,} of {len(y):,} rows"
+    place = "" if table.lines is None else f", first in line {table.lines[missing[0]]}"
+    print(f"fastlin: no score, since {label!r} is empty in {count}{place}", file=sys.stderr)
+    return None
 
 
 def _read_texts(args: Namespace, first: Any, is_encoder: bool) -> Any:
@@ -149,7 +161,7 @@ def _score(predicted: np.ndarray, y: Any, is_classifier: bool) -> str:
         right = sum(spelt(a) == spelt(b) for a, b in zip(predicted.tolist(), y, strict=True))
         return f"accuracy {right / len(predicted):.4f} ({right:,} of {len(predicted):,} rows)"
     if len(predicted) < 2:
-        return ""
+        return "fastlin: no R2, which needs two rows or more"
     return f"R2 {r2(np.array(y, dtype=np.float64), predicted):.4f} ({len(predicted):,} rows)"
 
 

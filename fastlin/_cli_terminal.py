@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Sequence
@@ -17,6 +18,20 @@ __all__ = [
     "spelt",
     "table_lines",
 ]
+
+
+# What parameters are called here; those of the other options have their own names.
+_OPTIONS = {
+    "n_splits": "--cv",
+    "ngram_range": "--ngrams",
+    "max_iter": "--epochs",
+    "random_state": "--seed",
+    **{
+        name: "--" + name.replace("_", "-")
+        for name in ("alpha", "epsilon", "l1_ratio", "loss", "n_features", "n_jobs", "penalty",
+                     "quantile")
+    },
+}  # fmt: skip
 
 
 class UsageError(Exception):
@@ -63,12 +78,28 @@ def one_line(error: BaseException) -> str:
         text = f"{os.fspath(error.filename)}: {error.strerror}"
     else:
         text = str(error) or type(error).__name__
-    return " ".join(text.split())
+    return _in_terms_of_options(" ".join(text.split()))
+
+
+def _in_terms_of_options(text: str) -> str:
+    """Name options where a message of the library names its parameters.
+
+    Those begin with the parameter that has to change, or show it as "name=value". Names in quotes
+    are the user's.
+    """
+    text = re.sub(r"^(\w+) (?=must )", lambda m: f"{_OPTIONS.get(m[1], m[1])} ", text)
+    text = text.replace("say header=False", "say --no-header")
+    return re.sub(
+        r"(?<!['\"\w])(\w+)=(?=\S)",
+        lambda m: f"{_OPTIONS[m[1]]} " if m[1] in _OPTIONS else m[0],
+        text,
+    )
 
 
 def show_warning(message: Any, category: type, *place: Any) -> None:
     """Show a warning as one line, in place of `warnings.showwarning`."""
-    print(f"fastlin: warning: {one_line(message)}", file=sys.stderr)
+    # In one piece: threads warn at the same time.
+    sys.stderr.write(f"fastlin: warning: {one_line(message)}\n")
 
 
 def spelt(value: Any) -> str:

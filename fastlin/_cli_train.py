@@ -12,6 +12,7 @@ import numpy as np
 from ._cli_arguments import DEFAULTS
 from ._cli_data import Examples, read_examples
 from ._cli_encoder import ColumnEncoder
+from ._cli_memory import refuse_too_large_model
 from ._cli_terminal import Progress, UsageError, is_same_file, spelt, table_lines
 from ._clone import clone
 from ._sgd import TARGET_LOSSES
@@ -116,13 +117,22 @@ def _read(args: Namespace, progress: Progress) -> _Task:
     return _Task(examples, learner, is_regression, fit_arguments)
 
 
-def _encoded(examples: Examples, progress: Progress) -> tuple[Any, ColumnEncoder | None]:
+def _encoded(
+    task: _Task, args: Namespace, progress: Progress
+) -> tuple[Any, ColumnEncoder | None]:
     """Return all features as one matrix, and the encoder that made it."""
+    examples = task.examples
     if examples.encoder is None:
-        return examples.X, None
-    progress.say(f"encoding {len(examples.y):,} rows")
-    encoder = clone(examples.encoder)
-    return encoder.fit_transform(examples.X), encoder
+        X, encoder, remedy = examples.X, None, "number the features without gaps"
+    else:
+        progress.say(f"encoding {len(examples.y):,} rows")
+        encoder, remedy = clone(examples.encoder), "set a smaller --n-features"
+        X = encoder.fit_transform(examples.X)
+    n_classes = 0 if task.is_regression else len(np.unique(examples.y))
+    refuse_too_large_model(
+        task.learner, X.shape[1], n_classes, args.cv or 1, examples.name, remedy
+    )
+    return X, encoder
 
 
 def _scores(task: _Task, X: Any, args: Namespace, progress: Progress) -> np.ndarray:
@@ -176,7 +186,7 @@ def cross_validate(args: Namespace) -> int:
     with Progress() as progress:
         task = _read(args, progress)
         start = time.perf_counter()
-        X, _ = _encoded(task.examples, progress)
+        X, _ = _encoded(task, args, progress)
         scores = _scores(task, X, args, progress)
         seconds = time.perf_counter() - start
     _print_scores(scores, task, seconds)
@@ -203,7 +213,7 @@ def train(args: Namespace) -> int:
     with Progress() as progress:
         task = _read(args, progress)
         start = time.perf_counter()
-        X, encoder = _encoded(task.examples, progress)
+        X, encoder = _encoded(task, args, progress)
         if args.cv is not None:
             scores = _scores(task, X, args, progress)
         seconds = time.perf_counter() - start

@@ -18,7 +18,7 @@ import numpy as np
 
 from ._core.encode import number_objects
 from ._params import is_nan
-from ._targets import refuse_masked
+from ._targets import refuse_lazy, refuse_masked
 
 __all__ = ["Coded", "coded_columns", "is_missing", "missing_mask", "table_shape"]
 
@@ -113,6 +113,7 @@ def _as_array(X: Any) -> np.ndarray:
     if hasattr(X, "tocsr"):
         table_shape(X)
     refuse_masked(X, "X")
+    refuse_lazy(X, "X")
     try:
         array = np.asarray(X)
         if array.dtype.kind in "US" and not hasattr(X, "dtype"):

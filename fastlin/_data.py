@@ -13,6 +13,7 @@ import numpy as np
 
 from ._core import rows as _rows
 from ._core.rows import Rows
+from ._targets import refuse_lazy, refuse_masked
 from ._validation import check_feature_names, check_n_features
 
 __all__ = ["Rows", "as_rows", "compact_rows", "rows_of"]
@@ -104,12 +105,13 @@ def _check_shape(n: int, d: int) -> None:
 
 def _number_array(X: Any) -> np.ndarray:
     """The array behind X, of a numeric dtype."""
+    refuse_lazy(X, "X")
+    refuse_masked(X, "X")
+    _refuse_times(X)
     try:
         array = np.asarray(X)
     except ValueError as error:
         raise ValueError(f"X must be a 2d array, got rows that don't fit: {error}.") from None
-    if type(X).__name__ == "MaskedArray" and np.any(X.mask):
-        raise ValueError("Input X contains NaN: some of its values are masked.")
     if array.dtype.kind in "OUSV" or array.dtype.kind == "T":
         _refuse_complex_objects(array)
         try:
@@ -117,13 +119,47 @@ def _number_array(X: Any) -> np.ndarray:
         except (TypeError, ValueError, OverflowError) as error:
             # scikit-learn's checks want its conversion errors to keep their class
             kind = TypeError if isinstance(error, TypeError) else ValueError
-            raise kind(
-                f"X must hold numbers: {error}; encode strings first (OneHotEncoder, "
-                "HashingVectorizer)."
-            ) from None
+            raise kind(f"X must hold numbers: {error}{_remedy(array)}.") from None
+    if array.dtype.kind in "mM":
+        raise TypeError(f"X must hold numbers, got dtype {array.dtype}{_TIMES_TO_NUMBERS}.")
     if array.dtype.kind not in "biufc":
         raise TypeError(f"X must hold numbers, got dtype {array.dtype}.")
     return array
+
+
+_TIMES_TO_NUMBERS = (
+    "; turn times into numbers first, such as the seconds since a start: "
+    "(times - start) / np.timedelta64(1, 's')"
+)
+
+
+def _refuse_times(X: Any) -> None:
+    """Raise for a data frame with a column of times: beside numbers it would become huge ones."""
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        columns = zip(X.columns, X.dtypes, strict=True)
+    elif hasattr(X, "column_names") and hasattr(X, "schema"):
+        columns = zip(X.schema.names, X.schema.types, strict=True)
+    else:
+        return
+    for name, dtype in columns:
+        if str(dtype).lower().startswith(("date", "time", "duration", "period")):
+            raise TypeError(
+                f"X must hold numbers, but its column {name!r} holds times ({dtype}); turn them "
+                "into numbers first, such as the seconds since a start: (times - start)"
+                ".dt.total_seconds()."
+            )
+
+
+def _remedy(array: np.ndarray) -> str:
+    """What to do about the first element of an object array that is no number."""
+    for value in array.flat:
+        if isinstance(value, (str, bytes)):
+            return "; encode strings first (OneHotEncoder, HashingVectorizer)"
+        if hasattr(value, "isoformat") or hasattr(value, "total_seconds"):
+            return _TIMES_TO_NUMBERS
+        if isinstance(value, dict):
+            return "; make a data frame of dicts, such as pandas.DataFrame(X)"
+    return ""
 
 
 def _refuse_complex_objects(array: np.ndarray) -> None:

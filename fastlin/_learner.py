@@ -13,16 +13,11 @@ import numpy as np
 from ._core import joint as _joint
 from ._core import rows as _rows
 from ._core import sgd as _sgd
-from ._core.rows import NEAR_BYTES, Rows
+from ._core.rows import Rows
 from ._parallel import Cancelled, is_cancelled
 from ._scores import check_dtype, rows_per_call, score_rows
 
 __all__ = ["JointLearner", "Learner", "make_learner", "weights_in"]
-
-# Weights that the processor can wait for at a time, or some more: fetched so many entries ahead
-# they are there in time (measured at 30 entries a row: 8.0 ns an entry one row ahead, 4.7 ns four
-# rows). Rows longer than this keep it busy by themselves.
-_WEIGHTS_AHEAD = 160
 
 _NOTHING = np.empty(0, dtype=np.int64)
 _FRESH_STATE = {
@@ -157,16 +152,10 @@ class _Steps:
         for start in range(0, n, piece):
             if self.cancelled or is_cancelled():
                 raise Cancelled
-            rule = dict(self.rule, batch_size=batch, weights_ahead=self._weights_ahead(X))
+            rule = dict(self.rule, batch_size=batch)
             stop = start + piece
             self.state = self._run(rule, X, y, weight, order[start:stop], fetch[start:stop])
         return self.state["sum_loss"] / max(self.state["sum_weight"], np.finfo(float).tiny)
-
-    def _weights_ahead(self, X: Rows) -> int:
-        """How many rows ahead their weights are fetched; 0: not at all."""
-        entries = max(1.0, X.nnz / len(X))
-        cached = self.n_weights * X.dtype.itemsize <= NEAR_BYTES
-        return 0 if cached or entries > _WEIGHTS_AHEAD else min(16, round(_WEIGHTS_AHEAD / entries))
 
     def _has_mean(self) -> bool:
         """Whether averaging is on and some step has counted."""
@@ -218,7 +207,7 @@ class Learner(_Steps):
         self.v = _kept_weights(memory, "v", d, dtype)
         shape = self.v.shape
         self.paid = _kept(memory, "paid", shape, rule["l1"] > 0, self.v.dtype)
-        self.u = _kept(memory, "u", shape, rule["average_from"] > 0)
+        self.u = _kept(memory, "u", shape, rule["average_from"] > 0, self.v.dtype)
         super().__init__(rule, memory, self.v)
 
     @property
@@ -280,7 +269,7 @@ class JointLearner(_Steps):
         penalised, optimizer = rule["l1"] > 0 or rule["l2"] > 0, rule["optimizer"]
         n_moments = 0 if not optimizer else 1 if optimizer in _ONE_MOMENT else 2
         lazy = bool(optimizer and penalised)
-        self.u = _kept(memory, "u", shape, rule["average_from"] > 0)
+        self.u = _kept(memory, "u", shape, rule["average_from"] > 0, dtype)
         self.paid = _kept(memory, "paid", shape, rule["l1"] > 0 and not optimizer, dtype)
         self.moments = _kept(memory, "moments", (n_moments, *shape), True, dtype)
         self.last = _kept(memory, "last", shape, lazy)

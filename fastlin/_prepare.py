@@ -16,13 +16,11 @@ import numpy as np
 
 from ._core import columns as _columns
 from ._core import rows as _rows
-from ._core.rows import Rows
+from ._core.rows import NEAR_BYTES, Rows
 from ._memory import machine_bytes
 
 __all__ = ["ColumnOrder", "by_frequency"]
 
-# The second-level cache that the weights share with the rows to come
-_CACHE_BYTES = 384 << 10
 _LINE_BYTES = 64
 # Entries that are counted: enough to find the columns that matter.
 _SAMPLE = 1 << 21
@@ -61,7 +59,7 @@ def by_frequency(X: Rows, n_outputs: int, epochs: int) -> tuple[Rows, ColumnOrde
     """
     n, d = X.shape
     column_bytes = n_outputs * X.dtype.itemsize
-    if X.layout == "dense" or epochs < _FEWEST_EPOCHS or d * column_bytes <= 2 * _CACHE_BYTES:
+    if X.layout == "dense" or epochs < _FEWEST_EPOCHS or d * column_bytes <= 2 * NEAR_BYTES:
         return X, None
     if X.nnz < d or X.nnz * _entry_bytes(X) > machine_bytes() // 4:
         return X, None
@@ -71,7 +69,7 @@ def by_frequency(X: Rows, n_outputs: int, epochs: int) -> tuple[Rows, ColumnOrde
     for start in range(0, n, rows * step):
         _columns.count(X, counts, start, min(start + rows * step, n), step)
     groups, entries = _columns.frequencies(counts, 1)
-    cached = _CACHE_BYTES // column_bytes
+    cached = NEAR_BYTES // column_bytes
     width = max(1, _LINE_BYTES // column_bytes)
     now = _share_of_first(*_columns.frequencies(counts, width), cached // width)
     if _share_of_first(groups, entries, cached) < now + _GAIN:

@@ -104,7 +104,6 @@ def make_rule(
         "fit_intercept": int(fit_intercept),
         "average_from": min(int(average), _MAX_STEPS),
         "batch_size": min(int(batch_size), _MAX_STEPS),
-        "weights_ahead": 0,
         "optimizer": _OPTIMIZERS[optimizer],
         "decay": decay,
         "decay1": decay1,

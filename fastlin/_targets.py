@@ -23,6 +23,7 @@ __all__ = [
     "encode_labels",
     "listed",
     "partial_fit_classes",
+    "refuse_lazy",
     "refuse_masked",
 ]
 
@@ -93,6 +94,7 @@ def _as_array(y: Any) -> np.ndarray:
     if hasattr(y, "tocsr"):
         raise TypeError("y is a sparse matrix, but a dense target is required; use y.toarray().")
     refuse_masked(y, "y")
+    refuse_lazy(y, "y")
     try:
         array = np.asarray(y)
     except ValueError as error:
@@ -113,6 +115,14 @@ def refuse_masked(values: Any, name: str) -> None:
     """Raise for a masked array that hides values: numpy would silently use what is below."""
     if type(values).__name__ == "MaskedArray" and np.any(values.mask):
         raise ValueError(f"Input {name} contains NaN: some of its values are masked.")
+
+
+def refuse_lazy(values: Any, name: str) -> None:
+    """Raise for a query of polars that has not been run: numpy would see one object."""
+    if type(values).__name__ == "LazyFrame" and hasattr(values, "collect"):
+        raise TypeError(
+            f"{name} is a polars LazyFrame, which holds no data yet; pass {name}.collect()."
+        )
 
 
 def _narrow_objects(array: np.ndarray) -> np.ndarray:

@@ -32,22 +32,34 @@ struct fl_adaptive {
     double decay1; /* b1 */
     double epsilon;
     double l1, l2;
-    double eta; /* of this step, with Adam's correction c */
+    double log_decay, log_decay1; /* for Adam's corrections */
+    double eta;                   /* of this step, with Adam's correction c */
     double t;
 };
 
-FL_INLINE struct fl_adaptive fl_adaptive_step(const struct fl_sgd_rule *rule, int optimizer,
-                                              double decay, double decay1, double epsilon,
-                                              double t) {
-    struct fl_adaptive a = {optimizer, decay, decay1, epsilon, rule->l1, rule->l2, 0, t};
-    a.eta = fl_sgd_eta(rule, t);
+FL_INLINE struct fl_adaptive fl_adaptive_begin(const struct fl_sgd_rule *rule, int optimizer,
+                                               double decay, double decay1, double epsilon) {
+    struct fl_adaptive a = {optimizer, decay, decay1, epsilon, rule->l1, rule->l2, 0, 0, 0, 0};
     if (optimizer == FL_ADAM) {
-        /* decay^t = exp(t log decay), log decay = log1p(decay - 1) */
-        double correction2 = 1.0 - fl_exp(t * fl_log1p(decay - 1.0));
-        double correction1 = 1.0 - fl_exp(t * fl_log1p(decay1 - 1.0));
-        a.eta *= sqrt(correction2) / correction1;
+        a.log_decay = fl_log1p(decay - 1.0);
+        a.log_decay1 = fl_log1p(decay1 - 1.0);
     }
     return a;
+}
+
+/* 1 - decay^t; 1 in double where decay^t < e^-40 */
+FL_INLINE double fl_adaptive_correction(double log_decay, double t) {
+    return t * log_decay < -40.0 ? 1.0 : 1.0 - fl_exp(t * log_decay);
+}
+
+/* The length of step t. */
+FL_INLINE void fl_adaptive_step(struct fl_adaptive *a, const struct fl_sgd_rule *rule, double t) {
+    a->t = t;
+    a->eta = fl_sgd_eta(rule, t);
+    if (a->optimizer == FL_ADAM) {
+        a->eta *= sqrt(fl_adaptive_correction(a->log_decay, t)) /
+                  fl_adaptive_correction(a->log_decay1, t);
+    }
 }
 
 FL_INLINE double fl_adaptive_prox(const struct fl_adaptive *a, double w, double h, double steps) {
@@ -59,31 +71,37 @@ FL_INLINE double fl_adaptive_prox(const struct fl_adaptive *a, double w, double 
 #define FL_TYPED(name) name##_f32
 #define FL_SQRT sqrtf
 #define FL_ABS fabsf
+#define FL_COPYSIGN copysignf
 #include "fl_joint.inc.h"
 #undef FL_REAL
 #undef FL_TYPED
 #undef FL_SQRT
 #undef FL_ABS
+#undef FL_COPYSIGN
 
 #define FL_REAL double
 #define FL_TYPED(name) name##_f64
 #define FL_SQRT sqrt
 #define FL_ABS fabs
+#define FL_COPYSIGN copysign
 #include "fl_joint.inc.h"
 #undef FL_REAL
 #undef FL_TYPED
 #undef FL_SQRT
 #undef FL_ABS
+#undef FL_COPYSIGN
 
 /* The intercepts' adaptive steps: coordinates without a penalty, in double. */
 FL_INLINE void fl_adaptive_intercepts(const struct fl_adaptive *a, int64_t K,
                                       const double *FL_RESTRICT g, double *FL_RESTRICT b,
                                       double *FL_RESTRICT A, double *FL_RESTRICT B) {
-    struct fl_adaptive_block_f64 block = {0};
+    struct fl_adaptive_block_f64 block;
+    block.n = 0;
     for (int64_t k = 0; k < K; k++) {
         block.place[block.n] = k;
         block.g[block.n] = g[k];
-        if (g[k] != 0 && ++block.n == 16) {
+        block.n += g[k] != 0;
+        if (block.n == FL_CHUNK) {
             fl_adaptive_flush_f64(a, 0, &block, b, A, B, NULL, NULL);
         }
     }

@@ -22,15 +22,15 @@ FL_INLINE void FL_TYPED(fl_joint_add)(const struct fl_sgd_state *state, struct f
                                       int64_t K,
                                       const FL_REAL *FL_RESTRICT c,
                                       const int64_t *FL_RESTRICT active, int64_t n_active,
-                                      FL_REAL *FL_RESTRICT V, double *FL_RESTRICT u) {
-    const double sum_scale = state->sum_scale;
+                                      FL_REAL *FL_RESTRICT V, FL_REAL *FL_RESTRICT u) {
+    const FL_REAL sum_scale = (FL_REAL)state->sum_scale;
     if (u != NULL && sum_scale != 0) {
         FL_EACH(row, j, x, {
             for (int64_t a = 0; a < n_active; a++) {
                 const int64_t place = j * K + active[a];
                 FL_REAL old = V[place];
                 V[place] = old + c[active[a]] * x;
-                u[place] += sum_scale * ((double)V[place] - old);
+                u[place] += sum_scale * (V[place] - old);
             }
         });
     } else if (n_active == K) {
@@ -48,16 +48,24 @@ FL_INLINE void FL_TYPED(fl_joint_add)(const struct fl_sgd_state *state, struct f
 /* All weights of a row's entries pay the L1 penalty due (fl_penalty.h). */
 FL_INLINE void FL_TYPED(fl_joint_pay)(const struct fl_sgd_state *state, struct fl_row row,
                                       int64_t K,
-                                      FL_REAL *FL_RESTRICT V, double *FL_RESTRICT u,
+                                      FL_REAL *FL_RESTRICT V, FL_REAL *FL_RESTRICT u,
                                       FL_REAL *FL_RESTRICT paid) {
-    const double scale = state->scale, inverse = 1.0 / scale;
+    const FL_REAL scale = (FL_REAL)state->scale, inverse = (FL_REAL)(1.0 / state->scale);
+    const FL_REAL total = (FL_REAL)state->l1_total, sum_scale = (FL_REAL)state->sum_scale;
     FL_EACH(row, j, x, {
-        for (int64_t place = j * K; place < (j + 1) * K; place++) {
-            FL_REAL old = V[place];
-            double w = scale * old;
-            V[place] = (FL_REAL)(fl_l1_pay(w, state->l1_total, paid[place]) * inverse);
-            paid[place] += (FL_REAL)(scale * V[place] - w);
-            if (u) u[place] += state->sum_scale * ((double)V[place] - old);
+        FL_REAL *FL_RESTRICT v = V + j * K;
+        FL_REAL *FL_RESTRICT payment = paid + j * K;
+        if (u) {
+            for (int64_t k = 0; k < K; k++) u[j * K + k] -= sum_scale * v[k];
+        }
+        for (int64_t k = 0; k < K; k++) {
+            const FL_REAL w = scale * v[k];
+            const FL_REAL left = FL_TYPED(fl_l1_pay)(w, total, payment[k]);
+            v[k] = inverse * left;
+            payment[k] += left - w;
+        }
+        if (u) {
+            for (int64_t k = 0; k < K; k++) u[j * K + k] += sum_scale * v[k];
         }
     });
 }
@@ -71,12 +79,12 @@ FL_INLINE void FL_TYPED(fl_joint_collect)(struct fl_row row, int64_t K, const do
     });
 }
 
-/* Coordinates that wait for their adaptive step: 16 at a time, so that the square roots and
+/* Coordinates that wait for their adaptive step: many at a time, so that the square roots and
  * divisions run in vector registers. Places are distinct. */
 struct FL_TYPED(fl_adaptive_block) {
     int n;
-    int64_t place[16];
-    FL_REAL g[16];
+    int64_t place[FL_CHUNK];
+    FL_REAL g[FL_CHUNK];
 };
 
 /* Takes the steps of a block and empties it. `last` is the step of a coordinate's last visit, NULL
@@ -86,40 +94,47 @@ static void FL_TYPED(fl_adaptive_flush)(const struct fl_adaptive *a, double sum_
                                         struct FL_TYPED(fl_adaptive_block) *FL_RESTRICT block,
                                         FL_REAL *FL_RESTRICT V, FL_REAL *FL_RESTRICT A,
                                         FL_REAL *FL_RESTRICT B, double *FL_RESTRICT last,
-                                        double *FL_RESTRICT u) {
-    FL_REAL w[16], ma[16], mb[16] = {0}, h[16], change[16];
+                                        FL_REAL *FL_RESTRICT u) {
+    FL_REAL w[FL_CHUNK], ma[FL_CHUNK], mb[FL_CHUNK], h[FL_CHUNK], change[FL_CHUNK];
+    FL_REAL steps[FL_CHUNK];
     const FL_REAL eta = (FL_REAL)a->eta, decay = (FL_REAL)a->decay, decay1 = (FL_REAL)a->decay1;
     const FL_REAL epsilon = (FL_REAL)a->epsilon, rest = (FL_REAL)(1.0 - a->decay);
     const FL_REAL rest1 = (FL_REAL)(1.0 - a->decay1);
     const FL_REAL *FL_RESTRICT g = block->g;
     const int64_t *FL_RESTRICT place = block->place;
     const int n = block->n;
-    for (int l = n; l < 16; l++) { /* the vectors are always full */
-        block->place[l] = block->place[0];
-        block->g[l] = block->g[0];
-    }
-    for (int l = 0; l < 16; l++) w[l] = V[place[l]];
-    for (int l = 0; l < 16; l++) ma[l] = A[place[l]];
+    block->n = 0;
     if (B) {
-        for (int l = 0; l < 16; l++) mb[l] = B[place[l]];
+        for (int l = 0; l < n; l++) {
+            FL_KEEP_SCALAR();
+            ma[l] = A[place[l]];
+            mb[l] = B[place[l]];
+            w[l] = V[place[l]];
+        }
+    } else {
+        for (int l = 0; l < n; l++) {
+            FL_KEEP_SCALAR();
+            ma[l] = A[place[l]];
+            w[l] = V[place[l]];
+        }
     }
     switch (a->optimizer) {
     case FL_ADAGRAD:
-        for (int l = 0; l < 16; l++) {
+        for (int l = 0; l < n; l++) {
             ma[l] += g[l] * g[l];
             h[l] = eta / (FL_SQRT(ma[l]) + epsilon);
             change[l] = -h[l] * g[l];
         }
         break;
     case FL_RMSPROP:
-        for (int l = 0; l < 16; l++) {
+        for (int l = 0; l < n; l++) {
             ma[l] = decay * ma[l] + rest * g[l] * g[l];
             h[l] = eta / (FL_SQRT(ma[l]) + epsilon);
             change[l] = -h[l] * g[l];
         }
         break;
     case FL_ADADELTA:
-        for (int l = 0; l < 16; l++) {
+        for (int l = 0; l < n; l++) {
             ma[l] = decay * ma[l] + rest * g[l] * g[l];
             h[l] = eta * FL_SQRT((mb[l] + epsilon) / (ma[l] + epsilon));
             change[l] = -h[l] * g[l];
@@ -127,33 +142,44 @@ static void FL_TYPED(fl_adaptive_flush)(const struct fl_adaptive *a, double sum_
         }
         break;
     default:
-        for (int l = 0; l < 16; l++) {
+        for (int l = 0; l < n; l++) {
             mb[l] = decay1 * mb[l] + rest1 * g[l];
             ma[l] = decay * ma[l] + rest * g[l] * g[l];
             h[l] = eta / (FL_SQRT(ma[l]) + epsilon);
             change[l] = -h[l] * mb[l];
         }
     }
-    for (int l = 0; l < 16; l++) change[l] += w[l];
+    for (int l = 0; l < n; l++) change[l] += w[l];
     if (last) { /* fl_adaptive_prox in vector registers */
         const FL_REAL l1 = (FL_REAL)a->l1, l2 = (FL_REAL)a->l2;
-        for (int l = 0; l < 16; l++) h[l] *= (FL_REAL)(a->t - last[place[l]]);
-        for (int l = 0; l < 16; l++) {
-            FL_REAL size = FL_ABS(change[l]) - h[l] * l1;
-            size = (size > 0 ? size : 0) / (1 + h[l] * l2);
-            change[l] = change[l] < 0 ? -size : size;
+        for (int l = 0; l < n; l++) {
+            FL_KEEP_SCALAR();
+            steps[l] = (FL_REAL)(a->t - last[place[l]]);
+            last[place[l]] = a->t;
         }
-        for (int l = 0; l < n; l++) last[place[l]] = a->t;
+        for (int l = 0; l < n; l++) h[l] *= steps[l];
+        for (int l = 0; l < n; l++) {
+            const FL_REAL size = FL_ABS(change[l]) - h[l] * l1;
+            const FL_REAL left = (size + FL_ABS(size)) / (2 + 2 * h[l] * l2);
+            change[l] = FL_COPYSIGN(left, change[l]);
+        }
+    }
+    if (B) {
+        for (int l = 0; l < n; l++) {
+            A[place[l]] = ma[l];
+            B[place[l]] = mb[l];
+            V[place[l]] = change[l];
+        }
+    } else {
+        for (int l = 0; l < n; l++) {
+            A[place[l]] = ma[l];
+            V[place[l]] = change[l];
+        }
     }
     if (u && sum_scale != 0) {
-        for (int l = 0; l < n; l++) u[place[l]] += sum_scale * ((double)change[l] - w[l]);
+        const FL_REAL e = (FL_REAL)sum_scale;
+        for (int l = 0; l < n; l++) u[place[l]] += e * (change[l] - w[l]);
     }
-    for (int l = 0; l < n; l++) A[place[l]] = ma[l];
-    if (B) {
-        for (int l = 0; l < n; l++) B[place[l]] = mb[l];
-    }
-    for (int l = 0; l < n; l++) V[place[l]] = change[l];
-    block->n = 0;
 }
 
 /* A row's adaptive steps, for batches of one. */
@@ -162,17 +188,31 @@ FL_INLINE void FL_TYPED(fl_adaptive_row)(const struct fl_adaptive *a, double sum
                                          const int64_t *FL_RESTRICT active, int64_t n_active,
                                          FL_REAL *FL_RESTRICT V, FL_REAL *FL_RESTRICT A,
                                          FL_REAL *FL_RESTRICT B, double *FL_RESTRICT last,
-                                         double *FL_RESTRICT u) {
-    struct FL_TYPED(fl_adaptive_block) block = {0};
-    FL_EACH(row, j, x, {
-        for (int64_t i = 0; i < n_active; i++) {
-            block.place[block.n] = j * K + active[i];
-            block.g[block.n] = (FL_REAL)g[active[i]] * x;
-            if (block.g[block.n] != 0 && ++block.n == 16) {
-                FL_TYPED(fl_adaptive_flush)(a, sum_scale, &block, V, A, B, last, u);
-            }
+                                         FL_REAL *FL_RESTRICT u) {
+    struct FL_TYPED(fl_adaptive_block) block;
+    block.n = 0;
+    if (n_active == 0) return;
+    if (K == 1) {
+        struct FL_TYPED(fl_chunk) chunk;
+        for (int64_t k = 0; k < row.size; k += FL_CHUNK) {
+            FL_TYPED(fl_take)(&chunk, row, k);
+            block.n = chunk.n;
+            for (int l = 0; l < chunk.n; l++) block.place[l] = chunk.column[l];
+            for (int l = 0; l < chunk.n; l++) block.g[l] = (FL_REAL)g[0] * chunk.x[l];
+            FL_TYPED(fl_adaptive_flush)(a, sum_scale, &block, V, A, B, last, u);
         }
-    });
+    } else {
+        FL_EACH(row, j, x, {
+            for (int64_t i = 0; i < n_active; i++) {
+                block.place[block.n] = j * K + active[i];
+                block.g[block.n] = (FL_REAL)g[active[i]] * x;
+                block.n += block.g[block.n] != 0;
+                if (block.n == FL_CHUNK) {
+                    FL_TYPED(fl_adaptive_flush)(a, sum_scale, &block, V, A, B, last, u);
+                }
+            }
+        });
+    }
     if (block.n) FL_TYPED(fl_adaptive_flush)(a, sum_scale, &block, V, A, B, last, u);
 }
 
@@ -181,14 +221,16 @@ FL_INLINE void FL_TYPED(fl_adaptive_collected)(const struct fl_adaptive *a, doub
                                                struct fl_row row, int64_t K, double *FL_RESTRICT G,
                                                FL_REAL *FL_RESTRICT V, FL_REAL *FL_RESTRICT A,
                                                FL_REAL *FL_RESTRICT B, double *FL_RESTRICT last,
-                                               double *FL_RESTRICT u) {
-    struct FL_TYPED(fl_adaptive_block) block = {0};
+                                               FL_REAL *FL_RESTRICT u) {
+    struct FL_TYPED(fl_adaptive_block) block;
+    block.n = 0;
     FL_EACH(row, j, x, {
         for (int64_t place = j * K; place < (j + 1) * K; place++) {
             block.place[block.n] = place;
             block.g[block.n] = (FL_REAL)G[place];
             G[place] = 0;
-            if (block.g[block.n] != 0 && ++block.n == 16) {
+            block.n += block.g[block.n] != 0;
+            if (block.n == FL_CHUNK) {
                 FL_TYPED(fl_adaptive_flush)(a, sum_scale, &block, V, A, B, last, u);
             }
         }

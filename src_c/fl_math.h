@@ -123,10 +123,4 @@ FL_INLINE double fl_abs(double x) { return fl_from_bits(fl_to_bits(x) & 0x7fffff
 FL_INLINE double fl_max(double a, double b) { return a > b ? a : b; }
 FL_INLINE double fl_min(double a, double b) { return a < b ? a : b; }
 
-/* x with its sign turned where w is negative; no branch, since the sign of a weight is a coin
- * toss */
-FL_INLINE double fl_times_sign(double x, double w) {
-    return fl_from_bits(fl_to_bits(x) ^ (fl_to_bits(w) & 0x8000000000000000u));
-}
-
 #endif

@@ -63,6 +63,69 @@ FL_INLINE void fl_prefetch_span(const void *start, int64_t bytes) {
     for (int64_t k = 0; k < bytes; k += FL_LINE) FL_PREFETCH(p + k);
 }
 
+/* What a learner keeps per column: arrays with so many bytes for each. Where they don't fit the
+ * second-level cache, those of the row `ahead` steps on are fetched; ahead = 0: never. */
+#define FL_MOST_PER_COLUMN 6
+struct fl_per_column {
+    int64_t ahead;
+    int n;
+    const char *start[FL_MOST_PER_COLUMN];
+    int64_t bytes[FL_MOST_PER_COLUMN];
+};
+
+FL_INLINE struct fl_per_column fl_per_column_none(void) {
+    struct fl_per_column nothing = {0};
+    return nothing;
+}
+
+/* One more array, unless it is NULL. */
+FL_INLINE void fl_per_column_add(struct fl_per_column *all, const void *start, int64_t bytes) {
+    if (start == NULL) return;
+    FL_ASSERT(all->n < FL_MOST_PER_COLUMN);
+    all->start[all->n] = (const char *)start;
+    all->bytes[all->n] = bytes;
+    all->n++;
+}
+
+/* Lines to ask for before they are needed. At 30 entries a row a step costs 8.0 ns an entry with
+ * the next row's weights on their way, 4.7 ns with those of four rows; rows longer than this keep
+ * the processor busy by themselves. */
+#define FL_LINES_AHEAD 160
+#define FL_MOST_ROWS_AHEAD 16
+
+/* Settle how many rows ahead to fetch. */
+FL_INLINE void fl_per_column_plan(struct fl_per_column *all, const struct fl_rows *X) {
+    int64_t bytes = 0, lines = 0;
+    all->ahead = 0;
+    if (X->layout == FL_DENSE || X->n == 0) return;
+    for (int a = 0; a < all->n; a++) {
+        bytes += all->bytes[a];
+        lines += (all->bytes[a] + FL_LINE - 1) / FL_LINE;
+    }
+    lines *= (X->indptr ? X->indptr[X->n] : X->n * X->width) / X->n;
+    if (X->d * bytes <= FL_NEAR_BYTES || lines == 0 || lines > FL_LINES_AHEAD) return;
+    all->ahead = FL_LINES_AHEAD / lines;
+    if (all->ahead > FL_MOST_ROWS_AHEAD) all->ahead = FL_MOST_ROWS_AHEAD;
+}
+
+/* Fetch what is kept for the columns of row i. */
+FL_INLINE void fl_prefetch_columns(const struct fl_rows *X, int64_t i,
+                                   const struct fl_per_column *all) {
+    const int32_t *indices = X->indices + fl_row_start(X, i);
+    const int64_t size = fl_row_size(X, i);
+    for (int a = 0; a < all->n; a++) {
+        const char *start = all->start[a];
+        const int64_t bytes = all->bytes[a];
+        if (X->layout == FL_SIGNED || bytes > FL_LINE) {
+            for (int64_t k = 0; k < size; k++) {
+                fl_prefetch_span(start + fl_signed_column(indices[k]) * bytes, bytes);
+            }
+        } else {
+            for (int64_t k = 0; k < size; k++) FL_PREFETCH(start + indices[k] * bytes);
+        }
+    }
+}
+
 #define FL_REAL float
 #define FL_TYPED(name) name##_f32
 #include "fl_rows.inc.h"

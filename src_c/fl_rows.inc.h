@@ -74,16 +74,52 @@ FL_INLINE void FL_TYPED(fl_prefetch_row)(const struct fl_rows *X, int64_t i) {
     }
 }
 
-/* The weights of row i, for weights that don't fit the second-level cache. */
-FL_INLINE void FL_TYPED(fl_prefetch_weights)(const struct fl_rows *X, int64_t i,
-                                             const FL_REAL *w) {
-    if (X->layout == FL_DENSE) return;
-    int64_t start = fl_row_start(X, i), size = fl_row_size(X, i);
-    const int32_t *indices = X->indices + start;
-    if (X->layout == FL_SIGNED) {
-        for (int64_t k = 0; k < size; k++) FL_PREFETCH(w + fl_signed_column(indices[k]));
+/* Up to FL_CHUNK entries of a row, stored zeros left out, with their columns as numbers and their
+ * values as an array whatever the layout: so arithmetic on them runs in vector registers. `columns`
+ * and `values` hold what the row does not. */
+#ifndef FL_CHUNK
+#define FL_CHUNK 64
+#endif
+struct FL_TYPED(fl_chunk) {
+    int n;
+    const int32_t *column;
+    const FL_REAL *x;
+    int32_t columns[FL_CHUNK];
+    FL_REAL values[FL_CHUNK];
+};
+
+/* The chunk of the entries k, k + 1, ..., k + FL_CHUNK - 1, as far as the row goes. */
+FL_INLINE void FL_TYPED(fl_take)(struct FL_TYPED(fl_chunk) *chunk, struct fl_row row, int64_t k) {
+    const int n = row.size - k < FL_CHUNK ? (int)(row.size - k) : FL_CHUNK;
+    const FL_REAL *x = row.values ? (const FL_REAL *)row.values + k : NULL;
+    const int32_t *index = row.indices ? row.indices + k : NULL;
+    int zeros = 0;
+    chunk->n = n;
+    chunk->column = chunk->columns;
+    chunk->x = chunk->values;
+    if (row.layout == FL_ONES) {
+        chunk->column = index;
+        for (int l = 0; l < n; l++) chunk->values[l] = 1;
+        return;
+    }
+    if (row.layout == FL_SIGNED) {
+        for (int l = 0; l < n; l++) chunk->columns[l] = fl_signed_column(index[l]);
+        for (int l = 0; l < n; l++) chunk->values[l] = index[l] < 0 ? (FL_REAL)-1 : (FL_REAL)1;
+        return;
+    }
+    for (int l = 0; l < n; l++) zeros |= x[l] == 0;
+    if (zeros) {
+        int m = 0;
+        for (int l = 0; l < n; l++) {
+            chunk->columns[m] = index ? index[l] : (int32_t)(k + l);
+            chunk->values[m] = x[l];
+            m += x[l] != 0;
+        }
+        chunk->n = m;
     } else {
-        for (int64_t k = 0; k < size; k++) FL_PREFETCH(w + indices[k]);
+        chunk->x = x;
+        chunk->column = index ? index : chunk->columns;
+        for (int l = 0; !index && l < n; l++) chunk->columns[l] = (int32_t)(k + l);
     }
 }
 
@@ -148,46 +184,87 @@ FL_INLINE double FL_TYPED(fl_dot)(struct fl_row row, const FL_REAL *FL_RESTRICT 
     return (double)((a + b) + (c + d));
 }
 
-/* w += c x. Columns are distinct, so four loads may go before four stores. */
-FL_INLINE void FL_TYPED(fl_axpy)(struct fl_row row, FL_REAL c, FL_REAL *FL_RESTRICT w) {
-    const int32_t *FL_RESTRICT j = row.indices;
-    const FL_REAL *FL_RESTRICT x = (const FL_REAL *)row.values;
-    int64_t size = row.size, k = 0;
-#define FL_ADD(column, change)                                                      \
-    for (; k + 4 <= size; k += 4) {                                                 \
-        FL_REAL w0 = w[column(k)], w1 = w[column(k + 1)];                           \
-        FL_REAL w2 = w[column(k + 2)], w3 = w[column(k + 3)];                       \
-        w[column(k)] = w0 + change(k);                                              \
-        w[column(k + 1)] = w1 + change(k + 1);                                      \
-        w[column(k + 2)] = w2 + change(k + 2);                                      \
-        w[column(k + 3)] = w3 + change(k + 3);                                      \
-    }                                                                               \
-    for (; k < size; k++) w[column(k)] += change(k);
+/* w += c x; and for the mean of the weights at once u += e (what w really changed by). Columns are
+ * distinct, so four loads may go before four stores. */
 #define FL_PLAIN_COLUMN(k) j[k]
 #define FL_SIGNED_COLUMN(k) fl_signed_column(j[k])
 #define FL_VALUE_CHANGE(k) c * x[k]
 #define FL_ONE_CHANGE(k) c
 #define FL_SIGNED_CHANGE(k) (j[k] < 0 ? -c : c)
-    switch (row.layout) {
-    case FL_DENSE:
-        for (; k < size; k++) w[k] += c * x[k];
-        break;
-    case FL_CSR:
-        FL_ADD(FL_PLAIN_COLUMN, FL_VALUE_CHANGE)
-        break;
-    case FL_ONES:
-        FL_ADD(FL_PLAIN_COLUMN, FL_ONE_CHANGE)
-        break;
-    default:
-        FL_ADD(FL_SIGNED_COLUMN, FL_SIGNED_CHANGE)
+#define FL_BY_LAYOUT(loop)                            \
+    switch (row.layout) {                             \
+    case FL_CSR:                                      \
+        loop(FL_PLAIN_COLUMN, FL_VALUE_CHANGE) break; \
+    case FL_ONES:                                     \
+        loop(FL_PLAIN_COLUMN, FL_ONE_CHANGE) break;   \
+    default:                                          \
+        loop(FL_SIGNED_COLUMN, FL_SIGNED_CHANGE)      \
     }
+
+FL_INLINE void FL_TYPED(fl_axpy)(struct fl_row row, FL_REAL c, FL_REAL *FL_RESTRICT w) {
+    const int32_t *FL_RESTRICT j = row.indices;
+    const FL_REAL *FL_RESTRICT x = (const FL_REAL *)row.values;
+    int64_t size = row.size, k = 0;
+    if (row.layout == FL_DENSE) {
+        for (; k < size; k++) w[k] += c * x[k];
+        return;
+    }
+#define FL_ADD(column, change)                                \
+    for (; k + 4 <= size; k += 4) {                           \
+        FL_REAL w0 = w[column(k)], w1 = w[column(k + 1)];     \
+        FL_REAL w2 = w[column(k + 2)], w3 = w[column(k + 3)]; \
+        w[column(k)] = w0 + change(k);                        \
+        w[column(k + 1)] = w1 + change(k + 1);                \
+        w[column(k + 2)] = w2 + change(k + 2);                \
+        w[column(k + 3)] = w3 + change(k + 3);                \
+    }                                                         \
+    for (; k < size; k++) w[column(k)] += change(k);
+    FL_BY_LAYOUT(FL_ADD)
 #undef FL_ADD
+}
+
+FL_INLINE void FL_TYPED(fl_axpy_sum)(struct fl_row row, FL_REAL c, FL_REAL *FL_RESTRICT w, FL_REAL e,
+                                     FL_REAL *FL_RESTRICT u) {
+    const int32_t *FL_RESTRICT j = row.indices;
+    const FL_REAL *FL_RESTRICT x = (const FL_REAL *)row.values;
+    int64_t size = row.size, k = 0;
+    if (row.layout == FL_DENSE) {
+        for (; k < size; k++) {
+            const FL_REAL old = w[k];
+            w[k] = old + c * x[k];
+            u[k] += e * (w[k] - old);
+        }
+        return;
+    }
+#define FL_ADD(column, change)                                            \
+    for (; k + 4 <= size; k += 4) {                                       \
+        const FL_REAL w0 = w[column(k)], w1 = w[column(k + 1)];           \
+        const FL_REAL w2 = w[column(k + 2)], w3 = w[column(k + 3)];       \
+        const FL_REAL v0 = w0 + change(k), v1 = w1 + change(k + 1);       \
+        const FL_REAL v2 = w2 + change(k + 2), v3 = w3 + change(k + 3);   \
+        const FL_REAL u0 = u[column(k)] + e * (v0 - w0);                           \
+        const FL_REAL u1 = u[column(k + 1)] + e * (v1 - w1);                       \
+        const FL_REAL u2 = u[column(k + 2)] + e * (v2 - w2);                       \
+        const FL_REAL u3 = u[column(k + 3)] + e * (v3 - w3);                       \
+        w[column(k)] = v0, w[column(k + 1)] = v1;                         \
+        w[column(k + 2)] = v2, w[column(k + 3)] = v3;                     \
+        u[column(k)] = u0, u[column(k + 1)] = u1;                         \
+        u[column(k + 2)] = u2, u[column(k + 3)] = u3;                     \
+    }                                                                     \
+    for (; k < size; k++) {                                               \
+        const FL_REAL old = w[column(k)];                                 \
+        w[column(k)] = old + change(k);                                   \
+        u[column(k)] += e * (w[column(k)] - old);                         \
+    }
+    FL_BY_LAYOUT(FL_ADD)
+#undef FL_ADD
+}
 #undef FL_PLAIN_COLUMN
 #undef FL_SIGNED_COLUMN
 #undef FL_VALUE_CHANGE
 #undef FL_ONE_CHANGE
 #undef FL_SIGNED_CHANGE
-}
+#undef FL_BY_LAYOUT
 
 /* |x|^2 in double */
 FL_INLINE double FL_TYPED(fl_square_norm)(struct fl_row row) {

@@ -1,3 +1,5 @@
+/* The svmlight parser: fl_svmlight.h is its contract. One function per part of a line, each of
+ * which returns where it stopped; a row is committed only when it is complete. */
 #include "fl_svmlight.h"
 
 #include "fl_decimal.h"

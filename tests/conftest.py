@@ -43,3 +43,13 @@ def quiet():
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*(stopped after|best constant)")
         yield
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder to work in, but for a table of texts with labels."""
+    from shell import SPAM, write_table
+
+    monkeypatch.chdir(tmp_path)
+    write_table("spam.csv", ["label", "text"], SPAM)
+    return tmp_path

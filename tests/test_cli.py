@@ -1,90 +1,21 @@
-"""The shell: commands, formats, messages, and what is left behind when something goes wrong."""
+"""The shell: training, predicting, cross-validation and looking, in every format."""
 
-import bz2
-import csv
 import gzip
 import io
 import json
-import lzma
 import os
-import signal
-import subprocess
 import sys
-import threading
-import time
-from pathlib import Path
 
 import numpy as np
 import pytest
+from shell import SPAM, TEXT_OPTIONS, refused, run, write_bytes, write_table
 
 import fastlin
-from fastlin import _cli_demo, _cli_encoder, _cli_train, datasets
+from fastlin import _cli_demo, _cli_encoder, datasets
 from fastlin._cli_encoder import ColumnEncoder
 from fastlin._sgd import MARGIN_LOSSES, TARGET_LOSSES
 from fastlin.cli import main
 from fastlin.model_selection import KFold, cross_val_score
-
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(fastlin.__file__)))
-SPAM = [
-    ("spam", 'win a "prize", now'),
-    ("ham", "see you at lunch"),
-    ("spam", "a free prize\nfor you"),
-    ("ham", "lunch at noon, as ever"),
-] * 10
-TEXT_OPTIONS = ["--label", "label", "--text", "text"]
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """An empty folder to work in, with the examples in several formats."""
-    monkeypatch.chdir(tmp_path)
-    write_table("spam.csv", ["label", "text"], SPAM)
-    return tmp_path
-
-
-def write_table(name, header, rows, delimiter=","):
-    """Write a table, compressed as its name says."""
-    text = io.StringIO()
-    if ".jsonl" in name:
-        text.writelines(json.dumps(dict(zip(header, row, strict=True))) + "\n" for row in rows)
-    else:
-        csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows([header, *rows])
-    write_bytes(name, text.getvalue().encode())
-
-
-def write_bytes(name, content):
-    """Write a file, compressed as its name says."""
-    module = {".gz": gzip, ".bz2": bz2, ".xz": lzma}.get(os.path.splitext(name)[1])
-    with open(name, "wb") if module is None else module.open(name, "wb") as stream:
-        stream.write(content)
-
-
-def run(capsys, *arguments):
-    """Run the shell; returns what it printed, on both streams, and asserts success."""
-    assert main([str(argument) for argument in arguments]) == 0
-    return capsys.readouterr()
-
-
-def refused(capsys, *arguments):
-    """Run the shell on bad input; returns the one line that it says."""
-    before = {name: os.stat(name).st_mtime_ns for name in os.listdir()}
-    assert main([str(argument) for argument in arguments]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.count("\n") == 1
-    assert err.startswith("fastlin")
-    assert {name: os.stat(name).st_mtime_ns for name in os.listdir()} == before
-    return err
-
-
-def in_process(*arguments, stdin=b"", **options):
-    """Run the shell in a process of its own."""
-    environment = {**os.environ, "PYTHONPATH": ROOT}
-    command = [sys.executable, "-m", "fastlin", *map(str, arguments)]
-    return subprocess.run(
-        command, input=stdin, capture_output=True, env=environment, timeout=60, **options
-    )
-
 
 # Training and predicting ----------------------------------------------------------------------
 
@@ -184,10 +115,24 @@ def test_labels_that_are_missing_when_predicting(folder, capsys):
     write_table("new.csv", ["text"], [["a prize"], ["lunch"]])
     assert run(capsys, "predict", "new.csv", "model") == ("spam\nham\n", "")
     write_table("some.csv", ["label", "text"], [["", "a prize"], ["ham", "lunch"]])
-    assert run(capsys, "predict", "some.csv", "model") == ("spam\nham\n", "")
+    out, err = run(capsys, "predict", "some.csv", "model")
+    assert out == "spam\nham\n"
+    assert err == "fastlin: no score, since 'label' is empty in 1 of 2 rows, first in line 2\n"
     write_table("other.csv", ["truth", "text"], [["spam", "a prize"], ["spam", "lunch"]])
     out = run(capsys, "predict", "other.csv", "model", "--label", "truth")
     assert out.err == "accuracy 0.5000 (1 of 2 rows)\n"
+
+
+def test_a_score_that_cannot_be_had_is_explained(folder, capsys):
+    write_table("a.csv", ["y", "x"], [(str(i), str(i)) for i in range(8)])
+    options = ["--label", "y", "--numeric", "x", "--loss", "huber"]
+    run(capsys, "train", "a.csv", "model", *options)
+    write_table("one.csv", ["y", "x"], [("1", "1")])
+    err = run(capsys, "predict", "one.csv", "model").err
+    assert err == "fastlin: no R2, which needs two rows or more\n"
+    write_table("none.jsonl", ["y", "x"], [(None, 1), (None, 2)])
+    err = run(capsys, "predict", "none.jsonl", "model").err
+    assert err == "fastlin: no score, since 'y' is empty in 2 of 2 rows, first in line 1\n"
 
 
 def test_labels_of_other_kinds(folder, capsys):
@@ -425,335 +370,3 @@ def test_plain_numpy_takes_the_same_steps():
     model.fit(X, y)
     np.testing.assert_allclose(w, model.coef_[0], rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(b, model.intercept_[0], rtol=1e-10)
-
-
-# Bad input ------------------------------------------------------------------------------------
-
-BAD = [
-    (["train", "none.csv", "m", *TEXT_OPTIONS], "none.csv: No such file or directory"),
-    (["cv", ".", *TEXT_OPTIONS, "--format", "csv"], "."),
-    (["train", "spam.csv", "m"], "--label must name the column to predict; spam.csv has 'label',"),
-    (["train", "spam.csv", "m", "--label", "label"], "say what to learn from: --text COL"),
-    (["train", "spam.csv", "m", "--label", "kind", "--text", "text"],
-     "spam.csv has no column 'kind'; its columns are 'label', 'text'"),
-    (["train", "spam.csv", "m", "--label", "label", "--text", "body"],
-     "spam.csv has no column 'body'; its columns are 'label', 'text'"),
-    (["train", "spam.csv", "m", "--label", "label", "--numeric", "text"],
-     "spam.csv, line 2: 'text' must be a finite number, but it holds 'win a"),
-    (["train", "spam.csv", "m", "--label", "text", "--text", "text"], "'text' is the label"),
-    (["train", "spam.csv", "m", "--label", "label", "--text", "text", "--categorical", "text"],
-     "'text' is named twice"),
-    (["train", "spam.csv", "m", "--label", "label", "--numeric", "all", "--categorical", "all"],
-     "cannot both be 'all'"),
-    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--loss", "huber"],
-     "spam.csv, line 2: 'label' must be a finite number, but it holds 'spam'"),
-    (["train", "spam.csv", "-", *TEXT_OPTIONS], "MODEL must be a file, not standard output"),
-    (["train", "spam.csv", "no/m", *TEXT_OPTIONS], "no/m: there is no folder"),
-    (["train", "spam.csv", ".", *TEXT_OPTIONS], ". is a folder; MODEL must be a file"),
-    (["train", "spam.csv", "spam.csv", *TEXT_OPTIONS], "must not be the file of the data"),
-    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--cv", "30"], "n_splits must not be greater"),
-    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--cv", "1"], "--cv: must be an integer >= 2"),
-    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--alpha", "-1"], "--alpha: must be a number >= 0"),
-    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--alpha", "nan"], "--alpha: must be a number >= 0"),
-    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--epochs", "0"], "must be an integer >= 1"),
-    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--ngrams", "2,1"], "must have 1 <= MIN <= MAX"),
-    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--ngrams", "a"], "must be MIN,MAX"),
-    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--loss", "none"], "invalid choice: 'none'"),
-    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--n-features", "3000000000"], "n_features must be"),
-    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--n-jobs", "0", "--cv", "2"], "n_jobs must be"),
-    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--l1-ratio", "0.5"], "needs --penalty elasticnet"),
-    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--penalty", "none", "--alpha", "1"],
-     "--alpha is the strength of the penalty, but --penalty is none"),
-    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--epsilon", "1"], "--epsilon is for --loss huber"),
-    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--learner", "perceptron", "--loss", "hinge"],
-     "--loss is for --learner sgd"),
-    (["train", "spam.csv", "m", "--label", "label", "--categorical", "text", "--ngrams", "1,2"],
-     "--ngrams needs --text"),
-    (["train", "spam.csv", "m", "--label", "label", "--categorical", "a,,b"], "commas between"),
-    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--format", "svmlight"], "--label is for tables"),
-    (["train", "spam.csv", "m", "--format", "svmlight"], "spam.csv, line 1"),
-    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--format", "jsonl"], "spam.csv, line 1"),
-    (["train", "spam.csv"], "the following arguments are required: MODEL"),
-    (["bake", "spam.csv"], "invalid choice: 'bake'"),
-    ([], "required: COMMAND"),
-    (["predict", "spam.csv", "spam.csv"], "spam.csv cannot be loaded: it is no model file"),
-    (["predict", "spam.csv", "none"], "none: No such file or directory"),
-    (["inspect", "none"], "none: No such file or directory"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("arguments", "message"), BAD, ids=lambda value: " ".join(value)[:60]
-                         if isinstance(value, list) else "")  # fmt: skip
-def test_bad_input_is_one_line_and_leaves_nothing(folder, capsys, arguments, message):
-    assert message in refused(capsys, *arguments)
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("a.csv", b"label,text\nham,x\n,y\n", "a.csv, line 3: the label 'label' is missing"),
-        ("a.csv", b"label,text\n", "a.csv has no rows after its header"),
-        ("a.csv", b"", "a.csv is empty"),
-        ("a.csv", b"label,text\nham,x\nham,y\n", "one class only, 'ham'"),
-        ("a.csv", b"label,text\nham,x,y\n", "a.csv, line 2: 3 fields"),
-        ("a.csv", b"label,text\nham,\xff\n", "a.csv, line 2: not UTF-8"),
-        ("a.csv.gz", b"not compressed", "a.csv.gz can't be decompressed"),
-        ("a.jsonl", b'{"label": "x", "text": "y"}\n{"label": null, "text": "z"}',
-         "line 2: the label"),
-        ("a.jsonl", b'{"label": "x", "text": "y"}\n{"text": "z"}', "line 2: the label"),
-        ("a.jsonl", b'{"label": "x", "text": "y"}\n{"label": 1, "text": "z"}',
-         "line 2: the label 'label' is a number, 1, where a string stood before"),
-        ("a.jsonl", b'{"label": 0.5, "text": "y"}\n', "line 1: the label 'label' is no class: 0.5"),
-        ("a.jsonl", b'{"label": [1], "text": "y"}\n', "the label 'label' is no class"),
-        ("a.jsonl", b'{"label": "x", "text": "y"}\n{"label": "z", "text": 3}',
-         "line 2: 'text' must be a text, but it holds 3"),
-        ("a.jsonl", b'{"label": "x", "text": "y"}\n{"label": "z"}', "but it holds nothing"),
-    ],
-)  # fmt: skip
-def test_bad_files_name_the_line(folder, capsys, name, content, message):
-    with open(name, "wb") as stream:
-        stream.write(content)
-    assert message in refused(capsys, "train", name, "model", *TEXT_OPTIONS)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"1 1:1\n0.5 2:1\n", "a.svm has the label 0.5, which is no class"),
-        (b"1 1:1\n1 2:1\n", "a.svm has one class only, '1'"),
-        (b"1 1:1\n2 2:nan\n", "a.svm, line 2"),
-        (b"# nothing\n", "a.svm has no examples"),
-    ],
-)
-def test_bad_svmlight(folder, capsys, content, message):
-    write_bytes("a.svm", content)
-    assert message in refused(capsys, "train", "a.svm", "model")
-
-
-def test_bad_predictions(folder, capsys):
-    run(capsys, "train", "spam.csv", "texts", *TEXT_OPTIONS, "--loss", "hinge")
-    write_bytes("a.svm", b"1 1:1\n-1 5:1\n" * 5)
-    run(capsys, "train", "a.svm", "numbers", "--loss", "squared_error")
-    write_bytes("b.csv", b"words\nhello\n")
-    fastlin.save(fastlin.HashingVectorizer(), "hashing")
-    for arguments, message in [
-        (["spam.csv", "texts", "--proba"], "texts has no probabilities; train it with --loss log"),
-        (["a.svm", "numbers", "--proba"], "--proba is for models of classes; numbers predicts"),
-        (["a.svm", "texts"], "trained on a table, but a.svm looks like svmlight"),
-        (["spam.csv", "numbers"], "trained on numbered features, but spam.csv does not look like"),
-        (["a.svm", "numbers", "--label", "y"], "DATA must be svmlight, without --text and --label"),
-        (
-            ["b.csv", "texts"],
-            "b.csv has no column 'text'; its columns are 'words'. If each line is",
-        ),
-        (["spam.csv", "texts", "--label", "kind"], "spam.csv has no column 'kind'"),
-        (["spam.csv", "texts", "--text", "text"], "--text is not needed"),
-        (["spam.csv", "texts", "spam.csv"], "OUT must not be the file of the data"),
-        (["spam.csv", "texts", "texts"], "OUT must not be the file of the data or of the model"),
-        (["spam.csv", "texts", "no/out"], "No such file or directory"),
-        (["spam.csv", "hashing"], "hashing holds a HashingVectorizer, which predicts nothing"),
-        (["spam.csv", "texts", "--proba", "--decision"], "not allowed with argument"),
-        (["spam.csv", "numbers", "--format", "text"], "DATA must be svmlight"),
-    ]:
-        assert message in refused(capsys, "predict", *arguments), arguments
-    write_table("c.csv", ["x", "text", "label"], [("1", "a", "p"), ("2", "b", "q")] * 5)
-    options = ["--label", "label", "--text", "text", "--numeric", "x"]
-    run(capsys, "train", "c.csv", "both", *options)
-    message = "both was not trained on texts alone"
-    assert message in refused(capsys, "predict", "b.csv", "both", "--format", "text")
-    write_bytes("bad.txt", b"fine\nnot \xff fine\n")
-    assert "bad.txt, line 2: not UTF-8" in refused(
-        capsys, "predict", "bad.txt", "texts", "--format", "text"
-    )
-
-
-def test_unknown_categories_are_a_warning(folder, capsys):
-    write_table("a.csv", ["y", "colour"], [("p", "red"), ("q", "blue")] * 5)
-    run(capsys, "train", "a.csv", "model", "--label", "y", "--categorical", "colour")
-    write_table("b.csv", ["colour"], [["green"], ["red"]])
-    out, err = run(capsys, "predict", "b.csv", "model")
-    assert out.split()[1] == "p"
-    assert err.count("\n") == 1
-    assert err.startswith("fastlin: warning: Found unknown categories ['green'] in column 0 ('colo")
-
-
-# The process ----------------------------------------------------------------------------------
-
-
-def test_version_and_help(capsys):
-    assert main(["--version"]) == 0
-    assert capsys.readouterr().out == f"fastlin {fastlin.__version__}\n"
-    assert main(["train", "--help"]) == 0
-    text = capsys.readouterr().out
-    for option in ("--label", "--ngrams", "--alpha", "--l1-ratio", "--epochs", "--seed", "--cv"):
-        assert option in text
-    assert "(default: 20)" in text
-
-
-def test_as_a_module_with_standard_input_and_output(folder):
-    done = in_process("train", "spam.csv", "model", *TEXT_OPTIONS)
-    assert (done.returncode, done.stderr) == (0, b"")
-    done = in_process("predict", "-", "model", "-", "--format", "text", stdin=b"a prize\nlunch")
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"spam\nham\n", b"")
-    content = lzma.compress(Path("spam.csv").read_bytes())
-    done = in_process("cv", "-", *TEXT_OPTIONS, "--cv", "2", stdin=content)
-    assert done.stdout.startswith(b"fold 1  1.0000\n")
-    done = in_process("cv", "none.csv", *TEXT_OPTIONS)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr == b"fastlin cv: error: none.csv: No such file or directory\n"
-
-
-@pytest.mark.skipif(os.name == "nt", reason="pipes end otherwise there")
-def test_a_reader_that_goes_away_is_no_error(folder, capsys):
-    run(capsys, "train", "spam.csv", "model", *TEXT_OPTIONS)
-    write_bytes("many.txt", b"a prize\n" * 200_000)
-    command = f"{sys.executable} -m fastlin predict many.txt model --format text | head -n 1"
-    done = subprocess.run(command, shell=True, capture_output=True, timeout=60,
-                          env={**os.environ, "PYTHONPATH": ROOT})  # fmt: skip
-    assert (done.stdout, done.stderr) == (b"spam\n", b"")
-
-
-@pytest.mark.skipif(os.name == "nt", reason="no such signal there")
-def test_ctrl_c_ends_training_and_leaves_nothing(folder, capsys):
-    main_thread = threading.main_thread().ident
-
-    def interrupt():
-        time.sleep(0.5)
-        signal.pthread_kill(main_thread, signal.SIGINT)
-
-    thread = threading.Thread(target=interrupt)
-    thread.start()
-    status = main(["train", "spam.csv", "model", *TEXT_OPTIONS, "--epochs", "1000000000"])
-    thread.join()
-    assert status == 130
-    assert capsys.readouterr().err == "fastlin: interrupted\n"
-    assert os.listdir() == ["spam.csv"]
-
-
-def test_an_error_while_writing_leaves_the_old_model(folder, capsys, monkeypatch):
-    run(capsys, "train", "spam.csv", "model", *TEXT_OPTIONS)
-    before = Path("model").read_bytes()
-
-    def full(*arguments):
-        raise OSError(28, "No space left on device", "model")
-
-    monkeypatch.setattr("fastlin.persist._write_array", full)
-    status = main(["train", "spam.csv", "model", *TEXT_OPTIONS, "--seed", "9"])
-    assert (status, capsys.readouterr().err) == (
-        2, "fastlin train: error: model: No space left on device\n"
-    )  # fmt: skip
-    assert Path("model").read_bytes() == before
-    assert sorted(os.listdir()) == ["model", "spam.csv"]
-
-
-def test_progress_is_shown_on_terminals_only(folder, capsys, monkeypatch):
-    shown = io.StringIO()
-    shown.isatty = lambda: True
-    with monkeypatch.context() as patched:
-        patched.setattr(sys, "stderr", shown)
-        assert main(["train", "spam.csv", "model", *TEXT_OPTIONS, "--cv", "2"]) == 0
-    text = shown.getvalue()
-    for part in (
-        "reading spam.csv",
-        "encoding 40 rows",
-        "2 of 2 folds",
-        "epoch 20 of 20",
-        "writing",
-    ):
-        assert part in text
-    # At the end the line is erased, whatever stood there.
-    assert text.endswith("\r\x1b[K")
-    assert run(capsys, "cv", "spam.csv", *TEXT_OPTIONS, "--cv", "2").err == ""
-
-
-# Columns --------------------------------------------------------------------------------------
-
-TABLE = {"text": ["a b", "c"], "kind": ["x", "y"], "size": [1, 3], "age": ["7", "7"]}
-
-
-def test_columns_of_the_encoder():
-    encoder = ColumnEncoder(
-        text="text", categorical=["kind"], numeric=["size", "age"], n_features=8
-    )
-    matrix = encoder.fit_transform(TABLE)
-    assert matrix.shape == (2, 2 + 2 + 8)
-    np.testing.assert_array_equal(matrix.toarray()[:, :4], [[-1, 0, 1, 0], [1, 0, 0, 1]])
-    hashing = fastlin.HashingVectorizer(ngram_range=(1, 2), n_features=8)
-    assert (matrix[:, 4:] != hashing.transform(TABLE["text"])).nnz == 0
-    names = list(encoder.get_feature_names_out())
-    assert names[:5] == ["size", "age", "kind=x", "kind=y", "text#0"]
-    file = io.BytesIO()
-    fastlin.save(encoder, file)
-    loaded = fastlin.load(io.BytesIO(file.getvalue()))
-    assert (loaded.transform(TABLE) != matrix).nnz == 0
-
-
-def test_frames_and_dicts_are_encoded_alike():
-    expected = ColumnEncoder(categorical="all", numeric=["size"], label="text").fit_transform(TABLE)
-    for library in ("pandas", "polars"):
-        frame = pytest.importorskip(library).DataFrame(TABLE)
-        encoder = ColumnEncoder(categorical="all", numeric=["size"], label="text")
-        assert (encoder.fit_transform(frame) != expected).nnz == 0
-        assert encoder.categorical_ == ["kind", "age"]
-
-
-def test_categories_are_compared_as_text():
-    encoder = ColumnEncoder(categorical=["a"]).fit({"a": ["1", "true", "", "2.5"]})
-    for cells in ([1, True, None, 2.5], [1.0, np.True_, float("nan"), np.float32(2.5)]):
-        assert encoder.transform({"a": cells}).indices.tolist() == [1, 3, 0, 2]
-
-
-def test_explained_ngrams_have_the_sign_of_their_hash():
-    texts = ["cheap watches now", "dear colleague"]
-    encoder = ColumnEncoder(text="text", n_features=2**16).fit(texts)
-    matrix = encoder.transform(texts)
-    encoder.explain(texts, matrix.indices.tolist())
-    found = {encoder.name_of(column) for column in matrix.indices.tolist()}
-    expected = {"cheap", "watches", "now", "dear", "colleague", "cheap watches", "watches now",
-                "dear colleague"}  # fmt: skip
-    assert {name for name, _ in found} == {f'"{ngram}"' for ngram in expected}
-    signs = {encoder.name_of(column)[1] for column in matrix.indices.tolist()}
-    assert signs == {1, -1}
-    dense = matrix.toarray()
-    for row in dense:
-        for column in np.flatnonzero(row):
-            assert np.sign(row[column]) == encoder.name_of(int(column))[1]
-
-
-@pytest.mark.parametrize(
-    ("encoder", "X", "error", "message"),
-    [
-        (ColumnEncoder(), TABLE, ValueError, "at least one of text, categorical and numeric"),
-        (ColumnEncoder(text="no"), TABLE, ValueError, "X has no column 'no'"),
-        (ColumnEncoder(numeric=["kind"]), TABLE, ValueError, "X, row 0: 'kind' must be a finite"),
-        (ColumnEncoder(text="size"), TABLE, ValueError, "X, row 0: 'size' must be a text"),
-        (ColumnEncoder(numeric=["a"]), {"a": [1, None]}, ValueError, "row 1.*holds nothing"),
-        (ColumnEncoder(numeric=["a"]), {"a": [1.0, float("inf")]}, ValueError, "finite number"),
-        (ColumnEncoder(numeric=["a"]), {"a": []}, ValueError, "at least one row"),
-        (ColumnEncoder(numeric=["a"]), {"a": [1], "b": [1, 2]}, ValueError, "one length"),
-        (ColumnEncoder(numeric=["a"]), [[1]], TypeError, "X must be a dict"),
-        (ColumnEncoder(text="a"), "abc", TypeError, "X must be a dict"),
-        (ColumnEncoder(numeric="some"), TABLE, ValueError, "numeric must be 'all'"),
-        (ColumnEncoder(text="text", n_features=0), TABLE, ValueError, "n_features must be"),
-        (ColumnEncoder(text="text", ngram_range=(2, 1)), TABLE, ValueError, "ngram_range must be"),
-    ],
-)
-def test_bad_columns_are_named(encoder, X, error, message):
-    with pytest.raises(error, match=message):
-        encoder.fit_transform(X)
-
-
-def test_long_texts_are_sampled_for_explanation(monkeypatch):
-    monkeypatch.setattr(_cli_encoder, "_EXPLAINED_CHARACTERS", 50)
-    texts = [f"word{i} always" for i in range(30)]
-    encoder = ColumnEncoder(text="t", ngram_range=(1, 1)).fit(texts)
-    columns = encoder.transform(texts).indices.tolist()
-    encoder.explain(texts, columns)
-    assert "always" in {found.ngram for found in encoder.ngrams_.values()}
-    assert 2 < len(encoder.ngrams_) < 12
-
-
-def test_strongest_columns_are_those_of_any_class():
-    coef = np.array([[0.0, 3.0, -1.0, 0.0], [-2.0, 0.0, 0.5, 0.0]])
-    assert _cli_train._strongest_columns(coef) == [1, 0, 2]
-    assert _cli_train._strongest_columns(coef[0]) == [1, 2]

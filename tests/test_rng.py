@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scipy import stats
 
 from fastlin import as_rows
@@ -151,16 +152,44 @@ def test_row_order_leaves_its_seed_and_its_rows_alone():
     np.testing.assert_array_equal(rows, np.arange(20))
 
 
-def test_large_data_are_shuffled_in_blocks_unless_sorted(monkeypatch):
-    monkeypatch.setattr("fastlin._epochs._CACHED_BYTES", 100)
-    X, rows = as_rows(np.ones((400, 1))), np.arange(400)
-    mixed = np.random.default_rng(0).choice([-1.0, 1.0], 400)
-    assert row_order(X, mixed, rows, True, rng()).blocks
+def test_many_rows_are_shuffled_in_blocks_unless_sorted():
+    n = 20_000
+    X, rows = as_rows(np.ones((n, 1))), np.arange(n)
+    mixed = np.random.default_rng(0).choice([-1.0, 1.0], n)
+    blocks = row_order(X, mixed, rows, True, rng()).blocks
+    assert n // blocks >= 1000 and blocks >= 8
+    assert row_order(X, np.ones(n), rows, True, rng()).blocks == blocks
     assert not row_order(X, np.sort(mixed), rows, True, rng()).blocks
-    assert not row_order(X, np.linspace(0, 1, 400), rows, True, rng()).blocks
-    assert row_order(X, np.ones(400), rows, True, rng()).blocks
-    monkeypatch.undo()
-    assert not row_order(X, mixed, rows, True, rng()).blocks
+    assert not row_order(X, np.linspace(0, 1, n), rows, True, rng()).blocks
+    assert not row_order(X, mixed, rows[:2000], True, rng()).blocks
+
+
+@pytest.mark.parametrize("d", [1, 3000])
+def test_neither_storage_nor_dtype_changes_the_order(d):
+    X = sp.random(9000, d, 0.01, format="csr", random_state=0)
+    y = np.random.default_rng(0).choice([-1.0, 1.0], 9000)
+    ones = X.copy()
+    ones.data[:] = 1
+    storages = [as_rows(X), as_rows(X.astype(np.float32)), as_rows(ones)]
+    storages += [as_rows(X.toarray()), as_rows(X.toarray().astype(np.float32))]
+    orders = [row_order(rows, y, np.arange(9000), True, rng()) for rows in storages]
+    for _ in range(2):
+        first = orders[0].next().copy()
+        for order in orders[1:]:
+            np.testing.assert_array_equal(order.next(), first)
+
+
+@pytest.mark.parametrize("most_bytes", [0, 1 << 20])
+def test_rows_are_fetched_before_their_step(most_bytes, monkeypatch):
+    monkeypatch.setattr("fastlin._epochs._FETCH_BLOCK_BYTES", most_bytes)
+    X, y = as_rows(np.ones((9000, 3))), np.random.default_rng(0).choice([-1.0, 1.0], 9000)
+    plan = row_order(X, y, np.arange(9000), True, rng())
+    for _ in range(2):
+        step = np.empty(9000, int)
+        step[plan.next()] = np.arange(9000)
+        fetched = step[plan.fetch] - np.arange(len(plan.fetch))
+        assert fetched.min() > 0
+        assert fetched.max() < max(2 * plan.blocks, 25)
 
 
 def test_splits_are_disjoint_complete_and_stratified():

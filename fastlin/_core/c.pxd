@@ -76,8 +76,12 @@ cdef extern from "fl_rows.h" nogil:
     fl_row fl_row_at_f64(const fl_rows *X, int64_t i) noexcept
     void fl_prefetch_row_f32(const fl_rows *X, int64_t i) noexcept
     void fl_prefetch_row_f64(const fl_rows *X, int64_t i) noexcept
-    void fl_prefetch_weights_f32(const fl_rows *X, int64_t i, const float *w) noexcept
-    void fl_prefetch_weights_f64(const fl_rows *X, int64_t i, const double *w) noexcept
+    struct fl_per_column:
+        int64_t ahead
+    fl_per_column fl_per_column_none() noexcept
+    void fl_per_column_add(fl_per_column *all, const void *start, int64_t bytes) noexcept
+    void fl_per_column_plan(fl_per_column *all, const fl_rows *X) noexcept
+    void fl_prefetch_columns(const fl_rows *X, int64_t i, const fl_per_column *all) noexcept
     double fl_dot_f32(fl_row row, const float *w) noexcept
     double fl_dot_f64(fl_row row, const double *w) noexcept
     void fl_axpy_f32(fl_row row, float c, float *w) noexcept
@@ -110,7 +114,6 @@ cdef extern from "fl_sgd.h" nogil:
         int fit_intercept
         int64_t average_from
         int64_t batch_size
-        int64_t weights_ahead
     struct fl_sgd_state:
         double scale
         double intercept
@@ -126,23 +129,23 @@ cdef extern from "fl_sgd.h" nogil:
     double fl_pa_coefficient(const fl_sgd_rule *rule, double loss, double g, double q,
                              double s) noexcept
     void fl_sgd_decay_f32(const fl_sgd_rule *rule, fl_sgd_state *state, double eta, int64_t d,
-                          float *v, double *u) noexcept
+                          float *v, float *u) noexcept
     void fl_sgd_decay_f64(const fl_sgd_rule *rule, fl_sgd_state *state, double eta, int64_t d,
                           double *v, double *u) noexcept
     void fl_sgd_add_f32(const fl_sgd_state *state, fl_row row, float c, float *v,
-                        double *u) noexcept
+                        float *u) noexcept
     void fl_sgd_add_f64(const fl_sgd_state *state, fl_row row, double c, double *v,
                         double *u) noexcept
-    void fl_sgd_pay_f32(const fl_sgd_state *state, fl_row row, float *v, double *u,
-                        float *paid) noexcept
-    void fl_sgd_pay_f64(const fl_sgd_state *state, fl_row row, double *v, double *u,
-                        double *paid) noexcept
+    void fl_sgd_add_and_pay_f32(const fl_sgd_state *state, fl_row row, float c, float *v,
+                                float *u, float *paid) noexcept
+    void fl_sgd_add_and_pay_f64(const fl_sgd_state *state, fl_row row, double c, double *v,
+                                double *u, double *paid) noexcept
     void fl_sgd_publish_f32(const fl_sgd_state *state, int64_t d, const float *v,
                             const float *paid, float *w) noexcept
     void fl_sgd_publish_f64(const fl_sgd_state *state, int64_t d, const double *v,
                             const double *paid, double *w) noexcept
     void fl_sgd_publish_mean_f32(const fl_sgd_state *state, int64_t d, const float *v,
-                                 const double *u, float *w) noexcept
+                                 const float *u, float *w) noexcept
     void fl_sgd_publish_mean_f64(const fl_sgd_state *state, int64_t d, const double *v,
                                  const double *u, double *w) noexcept
 
@@ -161,13 +164,6 @@ cdef inline void prefetch_row(const fl_rows *X, int64_t i, const real *w) noexce
         fl_prefetch_row_f64(X, i)
 
 
-cdef inline void prefetch_weights(const fl_rows *X, int64_t i, const real *w) noexcept nogil:
-    if real is float:
-        fl_prefetch_weights_f32(X, i, w)
-    else:
-        fl_prefetch_weights_f64(X, i, w)
-
-
 cdef inline double dot(fl_row row, const real *w) noexcept nogil:
     if real is float:
         return fl_dot_f32(row, w)
@@ -183,7 +179,7 @@ cdef inline double square_norm(fl_row row, const real *w) noexcept nogil:
 
 
 cdef inline void sgd_decay(const fl_sgd_rule *rule, fl_sgd_state *state, double eta, int64_t d,
-                           real *v, double *u) noexcept nogil:
+                           real *v, real *u) noexcept nogil:
     if real is float:
         fl_sgd_decay_f32(rule, state, eta, d, v, u)
     else:
@@ -191,19 +187,19 @@ cdef inline void sgd_decay(const fl_sgd_rule *rule, fl_sgd_state *state, double 
 
 
 cdef inline void sgd_add(const fl_sgd_state *state, fl_row row, double c, real *v,
-                         double *u) noexcept nogil:
+                         real *u) noexcept nogil:
     if real is float:
         fl_sgd_add_f32(state, row, <float>c, v, u)
     else:
         fl_sgd_add_f64(state, row, c, v, u)
 
 
-cdef inline void sgd_pay(const fl_sgd_state *state, fl_row row, real *v, double *u,
-                         real *paid) noexcept nogil:
+cdef inline void sgd_add_and_pay(const fl_sgd_state *state, fl_row row, double c, real *v,
+                                 real *u, real *paid) noexcept nogil:
     if real is float:
-        fl_sgd_pay_f32(state, row, v, u, paid)
+        fl_sgd_add_and_pay_f32(state, row, <float>c, v, u, paid)
     else:
-        fl_sgd_pay_f64(state, row, v, u, paid)
+        fl_sgd_add_and_pay_f64(state, row, c, v, u, paid)
 
 
 cdef extern from "fl_joint.h" nogil:
@@ -215,8 +211,9 @@ cdef extern from "fl_joint.h" nogil:
     bint fl_loss_is_joint(int loss) noexcept
     double fl_joint_loss(int loss, const double *z, int64_t K, int64_t y, double a, double *g,
                          int64_t *active, int64_t *n_active) noexcept
-    fl_adaptive fl_adaptive_step(const fl_sgd_rule *rule, int optimizer, double decay,
-                                 double decay1, double epsilon, double t) noexcept
+    fl_adaptive fl_adaptive_begin(const fl_sgd_rule *rule, int optimizer, double decay,
+                                  double decay1, double epsilon) noexcept
+    void fl_adaptive_step(fl_adaptive *a, const fl_sgd_rule *rule, double t) noexcept
     void fl_adaptive_intercepts(const fl_adaptive *a, int64_t K, const double *g, double *b,
                                 double *A, double *B) noexcept
     void fl_joint_scores_f32(fl_row row, int64_t K, const float *V, double scale, const double *b,
@@ -224,10 +221,10 @@ cdef extern from "fl_joint.h" nogil:
     void fl_joint_scores_f64(fl_row row, int64_t K, const double *V, double scale,
                              const double *b, double *sum, double *z) noexcept
     void fl_joint_add_f32(const fl_sgd_state *state, fl_row row, int64_t K, const float *c,
-                          const int64_t *active, int64_t n_active, float *V, double *u) noexcept
+                          const int64_t *active, int64_t n_active, float *V, float *u) noexcept
     void fl_joint_add_f64(const fl_sgd_state *state, fl_row row, int64_t K, const double *c,
                           const int64_t *active, int64_t n_active, double *V, double *u) noexcept
-    void fl_joint_pay_f32(const fl_sgd_state *state, fl_row row, int64_t K, float *V, double *u,
+    void fl_joint_pay_f32(const fl_sgd_state *state, fl_row row, int64_t K, float *V, float *u,
                           float *paid) noexcept
     void fl_joint_pay_f64(const fl_sgd_state *state, fl_row row, int64_t K, double *V, double *u,
                           double *paid) noexcept
@@ -237,13 +234,13 @@ cdef extern from "fl_joint.h" nogil:
                               const int64_t *active, int64_t n_active, double *G) noexcept
     void fl_adaptive_row_f32(const fl_adaptive *a, double sum_scale, fl_row row, int64_t K,
                              const double *g, const int64_t *active, int64_t n_active, float *V,
-                             float *A, float *B, double *last, double *u) noexcept
+                             float *A, float *B, double *last, float *u) noexcept
     void fl_adaptive_row_f64(const fl_adaptive *a, double sum_scale, fl_row row, int64_t K,
                              const double *g, const int64_t *active, int64_t n_active, double *V,
                              double *A, double *B, double *last, double *u) noexcept
     void fl_adaptive_collected_f32(const fl_adaptive *a, double sum_scale, fl_row row, int64_t K,
                                    double *G, float *V, float *A, float *B, double *last,
-                                   double *u) noexcept
+                                   float *u) noexcept
     void fl_adaptive_collected_f64(const fl_adaptive *a, double sum_scale, fl_row row, int64_t K,
                                    double *G, double *V, double *A, double *B, double *last,
                                    double *u) noexcept
@@ -265,14 +262,14 @@ cdef inline void joint_scores(fl_row row, int64_t K, const real *V, double scale
 
 cdef inline void joint_add(const fl_sgd_state *state, fl_row row, int64_t K, const real *c,
                            const int64_t *active, int64_t n_active, real *V,
-                           double *u) noexcept nogil:
+                           real *u) noexcept nogil:
     if real is float:
         fl_joint_add_f32(state, row, K, c, active, n_active, V, u)
     else:
         fl_joint_add_f64(state, row, K, c, active, n_active, V, u)
 
 
-cdef inline void joint_pay(const fl_sgd_state *state, fl_row row, int64_t K, real *V, double *u,
+cdef inline void joint_pay(const fl_sgd_state *state, fl_row row, int64_t K, real *V, real *u,
                            real *paid) noexcept nogil:
     if real is float:
         fl_joint_pay_f32(state, row, K, V, u, paid)
@@ -291,7 +288,7 @@ cdef inline void joint_collect(fl_row row, int64_t K, const double *g, double sh
 
 cdef inline void adaptive_row(const fl_adaptive *a, double sum_scale, fl_row row, int64_t K,
                               const double *g, const int64_t *active, int64_t n_active, real *V,
-                              real *A, real *B, double *last, double *u) noexcept nogil:
+                              real *A, real *B, double *last, real *u) noexcept nogil:
     if real is float:
         fl_adaptive_row_f32(a, sum_scale, row, K, g, active, n_active, V, A, B, last, u)
     else:
@@ -300,7 +297,7 @@ cdef inline void adaptive_row(const fl_adaptive *a, double sum_scale, fl_row row
 
 cdef inline void adaptive_collected(const fl_adaptive *a, double sum_scale, fl_row row, int64_t K,
                                     double *G, real *V, real *A, real *B, double *last,
-                                    double *u) noexcept nogil:
+                                    real *u) noexcept nogil:
     if real is float:
         fl_adaptive_collected_f32(a, sum_scale, row, K, G, V, A, B, last, u)
     else:

@@ -5,13 +5,14 @@ import numpy as np
 
 from libc.stdint cimport int64_t
 
-from .c cimport (FL_SGD, adaptive_collected, adaptive_row, fl_adaptive, fl_adaptive_intercepts,
-                 fl_adaptive_publish_f32, fl_adaptive_publish_f64, fl_adaptive_step,
-                 fl_joint_loss, fl_loss, fl_pa_coefficient, fl_row, fl_sgd_eta, fl_sgd_rule,
-                 fl_sgd_state, joint_add, joint_collect, joint_pay, joint_scores, real, row_at,
-                 sgd_decay, square_norm)
+from .c cimport (FL_SGD, adaptive_collected, adaptive_row, fl_adaptive, fl_adaptive_begin,
+                 fl_adaptive_intercepts, fl_adaptive_publish_f32, fl_adaptive_publish_f64,
+                 fl_adaptive_step, fl_joint_loss, fl_loss_add, fl_loss_settle, fl_loss_sum,
+                 fl_pa_coefficient, fl_per_column, fl_per_column_add, fl_per_column_plan, fl_row,
+                 fl_sgd_eta, fl_sgd_rule, fl_sgd_state, joint_add, joint_collect, joint_pay,
+                 joint_scores, real, row_at, sgd_decay, square_norm)
 from .rows cimport Rows
-from .sgd cimport end_step, look_ahead
+from .sgd cimport end_step, kept_per_column, look_ahead
 
 # Rows of `b`, the intercepts: their values, the sum for averaging, their two moments.
 cdef enum:
@@ -21,20 +22,25 @@ cdef enum:
     MOMENT_B
 
 
-cdef inline double loss_of(const fl_sgd_rule *rule, const double *z, int64_t K, double y,
-                           double *g, int64_t *active, int64_t *n_active) noexcept nogil:
-    cdef double value
-    if K > 1:
-        return fl_joint_loss(rule.loss, z, K, <int64_t>y, rule.loss_parameter, g, active, n_active)
-    value = fl_loss(rule.loss, z[0], y, rule.loss_parameter, g)
-    active[0] = 0
-    n_active[0] = g[0] != 0
-    return value
+cdef inline void add_loss(fl_loss_sum *total, const fl_sgd_rule *rule, const double *z, int64_t K,
+                          double y, double s, double *g, int64_t *active,
+                          int64_t *n_active) noexcept nogil:
+    """Add the loss of a row of weight s to `total`; g: its derivatives, where they are not 0."""
+    cdef int64_t a
+    if K == 1:
+        g[0] = fl_loss_add(total, rule.loss, z[0], y, rule.loss_parameter, s)
+        active[0] = 0
+        n_active[0] = g[0] != 0
+        return
+    total.sum += s * fl_joint_loss(rule.loss, z, K, <int64_t>y, rule.loss_parameter, g, active,
+                                   n_active)
+    for a in range(n_active[0]):
+        g[active[a]] *= s
 
 
 def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int64_t[::1] order,
         const int64_t[::1] fetch, fl_sgd_rule rule, int optimizer, double decay, double decay1,
-        double epsilon, fl_sgd_state state, double[:, ::1] b, real[::1] V, double[::1] u,
+        double epsilon, fl_sgd_state state, double[:, ::1] b, real[::1] V, real[::1] u,
         real[::1] paid, real[:, ::1] moments, double[::1] last, double[::1] collected):
     """Visit the rows in `order`, one step per `rule.batch_size` of them; returns the new state.
 
@@ -46,9 +52,8 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
     cdef int64_t i, c, a, K = b.shape[1], size = V.shape[0], batch = rule.batch_size
     cdef double s, eta
     cdef bint weighted = sample_weight.shape[0] > 0
-    cdef int64_t weights_ahead = rule.weights_ahead if K == 1 else 0
     cdef real *weights = &V[0]
-    cdef double *sums = &u[0] if u.shape[0] else NULL
+    cdef real *sums = &u[0] if u.shape[0] else NULL
     cdef real *payments = &paid[0] if paid.shape[0] else NULL
     cdef real *A = &moments[0, 0] if moments.shape[0] > 0 else NULL
     cdef real *B = &moments[1, 0] if moments.shape[0] > 1 else NULL
@@ -59,8 +64,13 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
     cdef int64_t[::1] n_active = np.zeros(batch, dtype=np.int64)
     cdef double[::1] z = np.empty(K), intercept_gradient = np.empty(K)
     cdef real[::1] scratch = np.empty(K, dtype=np.asarray(V).dtype)
-    cdef fl_adaptive step
-    cdef fl_row row
+    cdef fl_adaptive step = fl_adaptive_begin(&rule, optimizer, decay, decay1, epsilon)
+    cdef fl_loss_sum total = fl_loss_sum(0, 1)
+    cdef fl_per_column columns = kept_per_column(&X.c, K, weights, sums, payments)
+    fl_per_column_add(&columns, A, K * sizeof(real))
+    fl_per_column_add(&columns, B, K * sizeof(real))
+    fl_per_column_add(&columns, visits, K * sizeof(double))
+    fl_per_column_plan(&columns, &X.c)
     with nogil:
         while k < stop:
             m = min(batch, stop - k)
@@ -70,12 +80,10 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
                 joint_scores(row_at(&X.c, i, weights), K, weights, state.scale, &b[VALUE, 0],
                              &scratch[0], &z[0])
                 s = sample_weight[i] if weighted else 1.0
-                state.sum_loss += s * loss_of(&rule, &z[0], K, y[i], &gradients[r, 0],
-                                              &active[r, 0], &n_active[r])
+                add_loss(&total, &rule, &z[0], K, y[i], s, &gradients[r, 0], &active[r, 0],
+                         &n_active[r])
                 state.sum_weight += s
-                for a in range(n_active[r]):
-                    gradients[r, active[r, a]] *= s
-                look_ahead(&X.c, y, order, fetch, k + r, weights_ahead, weights)
+                look_ahead(&X.c, y, order, fetch, k + r, &columns, weights)
             for c in range(K):
                 intercept_gradient[c] = 0
             for r in range(m):
@@ -101,7 +109,7 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
                     for c in range(K):
                         b[VALUE, c] -= eta * intercept_gradient[c]
             else:
-                step = fl_adaptive_step(&rule, optimizer, decay, decay1, epsilon, state.t)
+                fl_adaptive_step(&step, &rule, state.t)
                 if m == 1 and G == NULL:
                     adaptive_row(&step, state.sum_scale, row_at(&X.c, order[k], weights), K,
                                  &gradients[0, 0], &active[0, 0], n_active[0], weights, A, B,
@@ -122,12 +130,14 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
                     b[SUM, c] += b[VALUE, c]
             end_step(&rule, &state)
             k += m
+        fl_loss_settle(&total)
+        state.sum_loss += total.sum
     return state
 
 
 def run_passive_aggressive(Rows X, const double[::1] y, const double[::1] sample_weight,
                            const int64_t[::1] order, const int64_t[::1] fetch, fl_sgd_rule rule,
-                           fl_sgd_state state, double[:, ::1] b, real[::1] V, double[::1] u):
+                           fl_sgd_state state, double[:, ::1] b, real[::1] V, real[::1] u):
     """Passive-aggressive steps of K > 1 outputs: the true class against its strongest rival, both
     of which move, so |x|^2 counts twice; returns the new state."""
     cdef Py_ssize_t k, stop = order.shape[0]
@@ -135,10 +145,11 @@ def run_passive_aggressive(Rows X, const double[::1] y, const double[::1] sample
     cdef double s, q, loss, tau
     cdef bint weighted = sample_weight.shape[0] > 0
     cdef real *weights = &V[0]
-    cdef double *sums = &u[0] if u.shape[0] else NULL
+    cdef real *sums = &u[0] if u.shape[0] else NULL
     cdef double[::1] z = np.empty(K), g = np.zeros(K)
     cdef int64_t[::1] active = np.zeros(K, dtype=np.int64)
     cdef real[::1] scratch = np.empty(K, dtype=np.asarray(V).dtype)
+    cdef fl_per_column columns = kept_per_column(&X.c, K, weights, sums, <const real *>NULL)
     cdef fl_row row
     with nogil:
         for k in range(stop):
@@ -148,7 +159,7 @@ def run_passive_aggressive(Rows X, const double[::1] y, const double[::1] sample
             s = sample_weight[i] if weighted else 1.0
             loss = fl_joint_loss(rule.loss, &z[0], K, <int64_t>y[i], rule.loss_parameter, &g[0],
                                  &active[0], &n_active)
-            look_ahead(&X.c, y, order, fetch, k, 0, weights)
+            look_ahead(&X.c, y, order, fetch, k, &columns, weights)
             state.t += 1
             state.sum_loss += s * loss
             state.sum_weight += s
@@ -174,11 +185,13 @@ def publish_adaptive(fl_sgd_rule rule, int optimizer, double decay, double decay
                      const double[::1] last, real[::1] w):
     """w: the weights with each penalty up to date at step t."""
     cdef int64_t size = V.shape[0]
-    cdef fl_adaptive step
+    cdef fl_adaptive step = fl_adaptive_begin(&rule, optimizer, decay, decay1, epsilon)
+    cdef fl_loss_sum total = fl_loss_sum(0, 1)
     cdef const real *B = &moments[1, 0] if moments.shape[0] > 1 else NULL
     cdef const double *visits = &last[0] if last.shape[0] else NULL
     with nogil:
-        step = fl_adaptive_step(&rule, optimizer, decay, decay1, epsilon, max(t, 1.0))
+        step = fl_adaptive_begin(&rule, optimizer, decay, decay1, epsilon)
+        fl_adaptive_step(&step, &rule, max(t, 1.0))
         step.t = t
         if real is float:
             fl_adaptive_publish_f32(&step, size, &V[0], &moments[0, 0], B, visits, &w[0])

@@ -129,7 +129,7 @@ cdef bint open_linear(Linear *m, const Py_buffer *W, const Py_buffer *b, const P
     return W.len == m.K * d * W.itemsize and out.len == n * m.K * out.itemsize
 
 
-cpdef bint dense(X, W, b, out, Py_ssize_t start, Py_ssize_t stop):
+cpdef bint dense(X, W, b, out, Py_ssize_t start, Py_ssize_t stop) except -1:
     """out[start:stop] = X W^T + b; X of shape (n, d), W (K, d), b (K,) and out (n, K)."""
     cdef Py_buffer views[4]
     cdef int opened = 0, k
@@ -151,7 +151,7 @@ cpdef bint dense(X, W, b, out, Py_ssize_t start, Py_ssize_t stop):
 
 
 cpdef bint csr(values, indices, indptr, Py_ssize_t d, W, bint by_feature, b, out,
-               Py_ssize_t start, Py_ssize_t stop):
+               Py_ssize_t start, Py_ssize_t stop) except -1:
     """The same for CSR arrays with 32-bit indices; W is of shape (d, K) if `by_feature`."""
     cdef Py_buffer views[6]
     cdef int opened = 0, k

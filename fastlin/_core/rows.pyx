@@ -3,8 +3,9 @@ becomes `Rows`. Only `fastlin/_data.py` builds `Rows`: kernels trust its structu
 
 import numpy as np
 
-from .c cimport (FL_CSR, FL_DENSE, FL_NEAR_BYTES, FL_ONES, FL_SIGNED, dot, int32_t, int64_t,
-                 prefetch_row, prefetch_weights, real, row_at)
+from .c cimport (FL_CSR, FL_DENSE, FL_NEAR_BYTES, FL_ONES, FL_SIGNED, dot, fl_per_column,
+                 fl_per_column_add, fl_per_column_none, fl_per_column_plan, fl_prefetch_columns,
+                 int32_t, int64_t, prefetch_row, real, row_at)
 
 NEAR_BYTES = FL_NEAR_BYTES
 LAYOUTS = {"dense": FL_DENSE, "csr": FL_CSR, "ones": FL_ONES, "signed": FL_SIGNED}
@@ -242,17 +243,20 @@ def scores(Rows X, const real[::1] w, double intercept, const int64_t[::1] rows,
            Py_ssize_t start, Py_ssize_t stop):
     """out[k] = w.x_i + b for start <= k < stop, i = rows[k]; empty `rows`: i = k. Returns whether
     all are numbers."""
-    cdef Py_ssize_t k
+    cdef Py_ssize_t k, ahead
     cdef int undefined = 0
     cdef const real *weights = &w[0]
     cdef const int64_t *chosen = &rows[0] if rows.shape[0] else NULL
-    cdef bint far = w.shape[0] * sizeof(real) > FL_NEAR_BYTES
+    cdef fl_per_column columns = fl_per_column_none()
+    fl_per_column_add(&columns, weights, sizeof(real))
+    fl_per_column_plan(&columns, &X.c)
     with nogil:
         for k in range(start, stop):
             if k + 4 < stop:
                 prefetch_row(&X.c, chosen[k + 4] if chosen != NULL else k + 4, weights)
-            if far and k + 1 < stop:
-                prefetch_weights(&X.c, chosen[k + 1] if chosen != NULL else k + 1, weights)
+            if columns.ahead and k + columns.ahead < stop:
+                ahead = k + columns.ahead
+                fl_prefetch_columns(&X.c, chosen[ahead] if chosen != NULL else ahead, &columns)
             out[k] = intercept + dot(row_at(&X.c, chosen[k] if chosen != NULL else k, weights),
                                      weights)
             undefined |= out[k] != out[k]

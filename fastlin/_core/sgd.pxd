@@ -1,19 +1,31 @@
 """What other loops over rows share with that of `sgd`."""
 
-from .c cimport FL_PREFETCH, fl_prefetch_start, fl_rows, fl_sgd_rule, fl_sgd_state, int64_t, \
-    prefetch_row, prefetch_weights, real
+from .c cimport FL_PREFETCH, fl_per_column, fl_per_column_add, fl_per_column_none, \
+    fl_per_column_plan, fl_prefetch_columns, fl_prefetch_start, fl_rows, fl_sgd_rule, \
+    fl_sgd_state, int64_t, prefetch_row, real
 
 # How many rows before a row's entries are fetched the place is looked up where they begin.
 cdef enum:
     START_AHEAD = 16
 
 
+cdef inline fl_per_column kept_per_column(const fl_rows *X, Py_ssize_t K, const real *v,
+                                          const real *u, const real *paid) noexcept nogil:
+    """What any learner of K outputs may keep per column: weights, averaging sum, L1 payments."""
+    cdef fl_per_column columns = fl_per_column_none()
+    fl_per_column_add(&columns, v, K * sizeof(real))
+    fl_per_column_add(&columns, u, K * sizeof(real))
+    fl_per_column_add(&columns, paid, K * sizeof(real))
+    fl_per_column_plan(&columns, X)
+    return columns
+
+
 cdef inline void look_ahead(const fl_rows *X, const double[::1] y, const int64_t[::1] order,
-                            const int64_t[::1] fetch, Py_ssize_t k, Py_ssize_t weights_ahead,
-                            const real *v) noexcept nogil:
+                            const int64_t[::1] fetch, Py_ssize_t k,
+                            const fl_per_column *columns, const real *v) noexcept nogil:
     """Fetch what the steps to come will need: their order is not that of memory, so that the
-    processor cannot foresee it. `fetch[k]` is the row whose entries are fetched at step k; the
-    weights are those of the row `weights_ahead` steps on.
+    processor cannot foresee it. `fetch[k]` is the row whose entries are fetched at step k; what is
+    kept per column is fetched for the row `columns.ahead` steps on.
 
     Call it between a step's loss and its update: there the processor waits for the loss.
     """
@@ -22,8 +34,8 @@ cdef inline void look_ahead(const fl_rows *X, const double[::1] y, const int64_t
     if k < fetch.shape[0]:
         FL_PREFETCH(&y[fetch[k]])
         prefetch_row(X, fetch[k], v)
-    if weights_ahead and k + weights_ahead < order.shape[0]:
-        prefetch_weights(X, order[k + weights_ahead], v)
+    if columns.ahead and k + columns.ahead < order.shape[0]:
+        fl_prefetch_columns(X, order[k + columns.ahead], columns)
 
 
 cdef inline void end_step(const fl_sgd_rule *rule, fl_sgd_state *state) noexcept nogil:

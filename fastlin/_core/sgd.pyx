@@ -4,10 +4,10 @@ the step and the symbols."""
 from libc.stdint cimport int64_t
 
 from .c cimport (dot, fl_loss, fl_loss_add, fl_loss_has_reach, fl_loss_reach, fl_loss_settle,
-                 fl_loss_sum, fl_pa_coefficient, fl_row, fl_rows, fl_sgd_eta, fl_sgd_publish_f32,
-                 fl_sgd_publish_f64, fl_sgd_publish_mean_f32, fl_sgd_publish_mean_f64, fl_sgd_rule,
-                 fl_sgd_safe_eta, fl_sgd_state, real, row_at, sgd_add, sgd_decay, sgd_pay,
-                 square_norm)
+                 fl_loss_sum, fl_pa_coefficient, fl_per_column, fl_row, fl_rows, fl_sgd_eta,
+                 fl_sgd_publish_f32, fl_sgd_publish_f64, fl_sgd_publish_mean_f32,
+                 fl_sgd_publish_mean_f64, fl_sgd_rule, fl_sgd_safe_eta, fl_sgd_state, real, row_at,
+                 sgd_add, sgd_add_and_pay, sgd_decay, square_norm)
 from .rows cimport Rows
 
 cdef inline double step_length(const fl_sgd_rule *rule, const fl_rows *X, int64_t i, double p,
@@ -21,7 +21,7 @@ cdef inline double step_length(const fl_sgd_rule *rule, const fl_rows *X, int64_
 
 
 def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int64_t[::1] order,
-        const int64_t[::1] fetch, fl_sgd_rule rule, fl_sgd_state state, real[::1] v, double[::1] u,
+        const int64_t[::1] fetch, fl_sgd_rule rule, fl_sgd_state state, real[::1] v, real[::1] u,
         real[::1] paid, double[::1] gradients):
     """Visit the rows in `order`, one step per `rule.batch_size` of them; returns the new state.
 
@@ -33,9 +33,10 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
     cdef double p, g, s, eta, step, factor
     cdef bint weighted = sample_weight.shape[0] > 0
     cdef real *weights = &v[0]
-    cdef double *sums = &u[0] if u.shape[0] else NULL
+    cdef real *sums = &u[0] if u.shape[0] else NULL
     cdef real *payments = &paid[0] if paid.shape[0] else NULL
     cdef fl_loss_sum total = fl_loss_sum(0, 1)
+    cdef fl_per_column columns = kept_per_column(&X.c, 1, weights, sums, payments)
     cdef fl_row row
     with nogil:
         while k < stop:
@@ -50,20 +51,23 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
                 g = fl_loss_add(&total, rule.loss, p, y[i], rule.loss_parameter, s)
                 gradients[r] = g
                 step = min(step, step_length(&rule, &X.c, i, p, y[i], g, eta, weights))
-                look_ahead(&X.c, y, order, fetch, k + r, rule.weights_ahead, weights)
+                look_ahead(&X.c, y, order, fetch, k + r, &columns, weights)
             sgd_decay(&rule, &state, step, d, weights, sums)
             state.l1_total += step * rule.l1
             factor = -step / (m * state.scale)
             for r in range(m):
                 row = row_at(&X.c, order[k + r], weights)
                 g = gradients[r]
-                if g != 0:
+                if payments != NULL and r + 1 == m:
+                    sgd_add_and_pay(&state, row, factor * g, weights, sums, payments)
+                elif g != 0:
                     sgd_add(&state, row, factor * g, weights, sums)
-                    if rule.fit_intercept:
-                        state.intercept -= step * g / m
+                if rule.fit_intercept:
+                    state.intercept -= step * g / m
             if payments != NULL:
-                for r in range(m):
-                    sgd_pay(&state, row_at(&X.c, order[k + r], weights), weights, sums, payments)
+                for r in range(m - 1):
+                    sgd_add_and_pay(&state, row_at(&X.c, order[k + r], weights), 0.0, weights,
+                                    sums, payments)
             end_step(&rule, &state)
             k += m
         fl_loss_settle(&total)
@@ -73,7 +77,7 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
 
 def run_passive_aggressive(Rows X, const double[::1] y, const double[::1] sample_weight,
                            const int64_t[::1] order, const int64_t[::1] fetch, fl_sgd_rule rule,
-                           fl_sgd_state state, real[::1] v, double[::1] u):
+                           fl_sgd_state state, real[::1] v, real[::1] u):
     """Passive-aggressive steps on the rows in `order`; returns the new state. For `fetch` see
     `look_ahead`."""
     cdef Py_ssize_t k, stop = order.shape[0]
@@ -81,7 +85,8 @@ def run_passive_aggressive(Rows X, const double[::1] y, const double[::1] sample
     cdef double p, g, s, q, loss, change
     cdef bint weighted = sample_weight.shape[0] > 0
     cdef real *weights = &v[0]
-    cdef double *sums = &u[0] if u.shape[0] else NULL
+    cdef real *sums = &u[0] if u.shape[0] else NULL
+    cdef fl_per_column columns = kept_per_column(&X.c, 1, weights, sums, <const real *>NULL)
     cdef fl_row row
     with nogil:
         for k in range(stop):
@@ -90,7 +95,7 @@ def run_passive_aggressive(Rows X, const double[::1] y, const double[::1] sample
             p = dot(row, weights) + state.intercept
             s = sample_weight[i] if weighted else 1.0
             loss = fl_loss(rule.loss, p, y[i], rule.loss_parameter, &g)
-            look_ahead(&X.c, y, order, fetch, k, rule.weights_ahead, weights)
+            look_ahead(&X.c, y, order, fetch, k, &columns, weights)
             state.t += 1
             state.sum_loss += s * loss
             state.sum_weight += s
@@ -116,7 +121,7 @@ def publish(fl_sgd_state state, const real[::1] v, const real[::1] paid, real[::
             fl_sgd_publish_f64(&state, d, &v[0], payments, &w[0])
 
 
-def publish_mean(fl_sgd_state state, const real[::1] v, const double[::1] u, real[::1] w):
+def publish_mean(fl_sgd_state state, const real[::1] v, const real[::1] u, real[::1] w):
     """w: the mean of the averaged steps' weights."""
     cdef int64_t d = v.shape[0]
     with nogil:

@@ -5,10 +5,10 @@ import numpy as np
 
 from libc.stdint cimport int32_t, int64_t
 
-from .c cimport (dot, fl_joint_loss, fl_loss, fl_row, fl_row_at_f32, fl_row_at_f64, fl_sgd_rule,
-                 fl_sgd_state, joint_add, joint_scores, real, row_at)
+from .c cimport (dot, fl_joint_loss, fl_loss, fl_per_column, fl_row, fl_row_at_f32,
+                 fl_row_at_f64, fl_sgd_rule, fl_sgd_state, joint_add, joint_scores, real, row_at)
 from .rows cimport Rows
-from .sgd cimport look_ahead
+from .sgd cimport kept_per_column, look_ahead
 
 
 def record(Rows X, const double[::1] y, const double[::1] sample_weight, const int64_t[::1] order,
@@ -25,18 +25,19 @@ def record(Rows X, const double[::1] y, const double[::1] sample_weight, const i
     cdef double s, g
     cdef real step
     cdef bint weighted = sample_weight.shape[0] > 0
-    cdef int64_t weights_ahead = rule.weights_ahead if K == 1 else 0
     cdef real *weights = &V[0]
     cdef double[::1] z = np.empty(K), gradient = np.zeros(K)
     cdef int64_t[::1] active = np.zeros(max(K, 2), dtype=np.int64)
     cdef real[::1] scratch = np.empty(K, dtype=np.asarray(V).dtype)
+    cdef fl_per_column columns = kept_per_column(&X.c, K, weights, <const real *>NULL,
+                                                 <const real *>NULL)
     cdef fl_row row
     with nogil:
         for k in range(stop):
             i = order[k]
             row = row_at(&X.c, i, weights)
             joint_scores(row, K, weights, 1.0, &b[0], &scratch[0], &z[0])
-            look_ahead(&X.c, y, order, fetch, k, weights_ahead, weights)
+            look_ahead(&X.c, y, order, fetch, k, &columns, weights)
             s = sample_weight[i] if weighted else 1.0
             state.t += 1
             state.sum_weight += s

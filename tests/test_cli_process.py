@@ -1,0 +1,123 @@
+"""The shell as a process: standard streams, signals, progress, and half-written files."""
+
+import io
+import lzma
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from shell import ROOT, TEXT_OPTIONS, in_process, run, write_bytes, write_table
+
+import fastlin
+from fastlin.cli import main
+
+
+def test_version_and_help(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"fastlin {fastlin.__version__}\n"
+    assert main(["train", "--help"]) == 0
+    text = capsys.readouterr().out
+    for option in ("--label", "--ngrams", "--alpha", "--l1-ratio", "--epochs", "--seed", "--cv"):
+        assert option in text
+    assert "(default: 20)" in text
+
+
+def test_as_a_module_with_standard_input_and_output(folder):
+    done = in_process("train", "spam.csv", "model", *TEXT_OPTIONS)
+    assert (done.returncode, done.stderr) == (0, b"")
+    done = in_process("predict", "-", "model", "-", "--format", "text", stdin=b"a prize\nlunch")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"spam\nham\n", b"")
+    content = lzma.compress(Path("spam.csv").read_bytes())
+    done = in_process("cv", "-", *TEXT_OPTIONS, "--cv", "2", stdin=content)
+    assert done.stdout.startswith(b"fold 1  1.0000\n")
+    done = in_process("cv", "none.csv", *TEXT_OPTIONS)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr == b"fastlin cv: error: none.csv: No such file or directory\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes end otherwise there")
+def test_a_reader_that_goes_away_is_no_error(folder, capsys):
+    run(capsys, "train", "spam.csv", "model", *TEXT_OPTIONS)
+    write_bytes("many.txt", b"a prize\n" * 200_000)
+    command = f"{sys.executable} -m fastlin predict many.txt model --format text | head -n 1"
+    done = subprocess.run(command, shell=True, capture_output=True, timeout=60,
+                          env={**os.environ, "PYTHONPATH": ROOT})  # fmt: skip
+    assert (done.stdout, done.stderr) == (b"spam\n", b"")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such signal there")
+def test_ctrl_c_ends_training_and_leaves_nothing(folder, capsys):
+    main_thread = threading.main_thread().ident
+
+    def interrupt():
+        time.sleep(0.5)
+        signal.pthread_kill(main_thread, signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    status = main(["train", "spam.csv", "model", *TEXT_OPTIONS, "--epochs", "1000000000"])
+    thread.join()
+    assert status == 130
+    assert capsys.readouterr().err == "fastlin: interrupted\n"
+    assert os.listdir() == ["spam.csv"]
+
+
+def test_an_error_while_writing_leaves_the_old_model(folder, capsys, monkeypatch):
+    run(capsys, "train", "spam.csv", "model", *TEXT_OPTIONS)
+    before = Path("model").read_bytes()
+
+    def full(*arguments):
+        raise OSError(28, "No space left on device", "model")
+
+    monkeypatch.setattr("fastlin.persist._write_array", full)
+    status = main(["train", "spam.csv", "model", *TEXT_OPTIONS, "--seed", "9"])
+    assert (status, capsys.readouterr().err) == (
+        2, "fastlin train: error: model: No space left on device\n"
+    )  # fmt: skip
+    assert Path("model").read_bytes() == before
+    assert sorted(os.listdir()) == ["model", "spam.csv"]
+
+
+def test_progress_is_shown_on_terminals_only(folder, capsys, monkeypatch):
+    shown = io.StringIO()
+    shown.isatty = lambda: True
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stderr", shown)
+        assert main(["train", "spam.csv", "model", *TEXT_OPTIONS, "--cv", "2"]) == 0
+    text = shown.getvalue()
+    for part in (
+        "reading spam.csv",
+        "encoding 40 rows",
+        "2 of 2 folds",
+        "epoch 20 of 20",
+        "writing",
+    ):
+        assert part in text
+    # At the end the line is erased, whatever stood there.
+    assert text.endswith("\r\x1b[K")
+    assert run(capsys, "cv", "spam.csv", *TEXT_OPTIONS, "--cv", "2").err == ""
+
+
+def test_warnings_of_threads_are_lines_of_their_own(folder, capsys, monkeypatch):
+    """Each is written by one call, which the lock of the stream keeps together."""
+    written = []
+
+    class Stream(io.StringIO):
+        def write(self, text):
+            written.append(text)
+            return len(text)
+
+    monkeypatch.setattr(sys, "stderr", Stream())
+    write_table("a.jsonl", ["y", "x", "kind"], [("pq"[i % 2], i, f"kind {i}") for i in range(18)])
+    options = ["--label", "y", "--numeric", "x", "--categorical", "kind", "--cv", "6"]
+    assert main(["cv", "a.jsonl", *options, "--n-jobs", "2"]) == 0
+    warned = [text for text in written if text]
+    assert len(warned) == 6
+    for text in warned:
+        assert text.startswith("fastlin: warning: ")
+        assert text.endswith("\n")

@@ -1,0 +1,231 @@
+"""What the shell says of bad input, and that it then leaves nothing behind."""
+
+import io
+import sys
+
+import pytest
+from shell import TEXT_OPTIONS, refused, run, write_bytes, write_table
+
+import fastlin
+from fastlin import _cli_memory
+from fastlin._cli_arguments import make_parser
+from fastlin._cli_terminal import _OPTIONS, one_line
+
+BAD = [
+    (["train", "none.csv", "m", *TEXT_OPTIONS], "none.csv: No such file or directory"),
+    (["cv", ".", *TEXT_OPTIONS, "--format", "csv"], "."),
+    (["train", "spam.csv", "m"], "--label must name the column to predict; spam.csv has 'label',"),
+    (["train", "spam.csv", "m", "--label", "label"], "say what to learn from: --text COL"),
+    (["train", "spam.csv", "m", "--label", "kind", "--text", "text"],
+     "spam.csv has no column 'kind'; its columns are 'label', 'text'"),
+    (["train", "spam.csv", "m", "--label", "label", "--text", "body"],
+     "spam.csv has no column 'body'; its columns are 'label', 'text'"),
+    (["train", "spam.csv", "m", "--label", "label", "--numeric", "text"],
+     "spam.csv, line 2: 'text' must be a finite number, but it holds 'win a"),
+    (["train", "spam.csv", "m", "--label", "text", "--text", "text"], "'text' is the label"),
+    (["train", "spam.csv", "m", "--label", "label", "--text", "text", "--categorical", "text"],
+     "'text' is named twice"),
+    (["train", "spam.csv", "m", "--label", "label", "--numeric", "all", "--categorical", "all"],
+     "cannot both be 'all'"),
+    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--loss", "huber"],
+     "spam.csv, line 2: 'label' must be a finite number, but it holds 'spam'"),
+    (["train", "spam.csv", "-", *TEXT_OPTIONS], "MODEL must be a file, not standard output"),
+    (["train", "spam.csv", "no/m", *TEXT_OPTIONS], "no/m: there is no folder"),
+    (["train", "spam.csv", ".", *TEXT_OPTIONS], ". is a folder; MODEL must be a file"),
+    (["train", "spam.csv", "spam.csv", *TEXT_OPTIONS], "must not be the file of the data"),
+    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--cv", "30"], "--cv must not be greater"),
+    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--cv", "1"], "--cv: must be an integer >= 2"),
+    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--alpha", "-1"], "--alpha: must be a number >= 0"),
+    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--alpha", "nan"], "--alpha: must be a number >= 0"),
+    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--epochs", "0"], "must be an integer >= 1"),
+    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--ngrams", "2,1"], "must have 1 <= MIN <= MAX"),
+    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--ngrams", "a"], "must be MIN,MAX"),
+    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--loss", "none"], "invalid choice: 'none'"),
+    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--n-features", "3000000000"],
+     "--n-features must be an integer in [1, 2147483647], got 3000000000"),
+    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--n-jobs", "0", "--cv", "2"],
+     "--n-jobs: must be a number of threads"),
+    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--l1-ratio", "0.5"], "needs --penalty elasticnet"),
+    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--penalty", "none", "--alpha", "1"],
+     "--alpha is the strength of the penalty, but --penalty is none"),
+    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--epsilon", "1"], "--epsilon is for --loss huber"),
+    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--learner", "perceptron", "--loss", "hinge"],
+     "--loss is for --learner sgd"),
+    (["train", "spam.csv", "m", "--label", "label", "--categorical", "text", "--ngrams", "1,2"],
+     "--ngrams needs --text"),
+    (["train", "spam.csv", "m", "--label", "label", "--categorical", "a,,b"], "commas between"),
+    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--format", "svmlight"], "--label is for tables"),
+    (["train", "spam.csv", "m", "--format", "svmlight"], "spam.csv, line 1"),
+    (["train", "spam.csv", "m", *TEXT_OPTIONS, "--format", "jsonl"], "spam.csv, line 1"),
+    (["train", "spam.csv"], "the following arguments are required: MODEL"),
+    (["bake", "spam.csv"], "invalid choice: 'bake'"),
+    ([], "required: COMMAND"),
+    (["predict", "spam.csv", "spam.csv"], "spam.csv cannot be loaded: it is no model file"),
+    (["predict", "spam.csv", "none"], "none: No such file or directory"),
+    (["inspect", "none"], "none: No such file or directory"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("arguments", "message"), BAD, ids=lambda value: " ".join(value)[:60]
+                         if isinstance(value, list) else "")  # fmt: skip
+def test_bad_input_is_one_line_and_leaves_nothing(folder, capsys, arguments, message):
+    assert message in refused(capsys, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", b"label,text\nham,x\n,y\n", "a.csv, line 3: the label 'label' is missing"),
+        ("a.csv", b"label,text\n", "a.csv has no rows after its header"),
+        ("a.csv", b"", "a.csv is empty"),
+        ("a.csv", b"label,text\nham,x\nham,y\n", "one class only, 'ham'"),
+        ("a.csv", b"label,text\nham,x,y\n", "a.csv, line 2: 3 fields"),
+        ("a.csv", b"label,text\nham,\xff\n", "a.csv, line 2: not UTF-8"),
+        ("a.csv.gz", b"not compressed", "a.csv.gz can't be decompressed"),
+        ("a.jsonl", b'{"label": "x", "text": "y"}\n{"label": null, "text": "z"}',
+         "line 2: the label"),
+        ("a.jsonl", b'{"label": "x", "text": "y"}\n{"text": "z"}', "line 2: the label"),
+        ("a.jsonl", b'{"label": "x", "text": "y"}\n{"label": 1, "text": "z"}',
+         "line 2: the label 'label' is a number, 1, where a string stood before"),
+        ("a.jsonl", b'{"label": 0.5, "text": "y"}\n', "line 1: the label 'label' is no class: 0.5"),
+        ("a.jsonl", b'{"label": [1], "text": "y"}\n', "the label 'label' is no class"),
+        ("a.jsonl", b'{"label": "x", "text": "y"}\n{"label": "z", "text": 3}',
+         "line 2: 'text' must be a text, but it holds 3"),
+        ("a.jsonl", b'{"label": "x", "text": "y"}\n{"label": "z"}', "but it holds nothing"),
+    ],
+)  # fmt: skip
+def test_bad_files_name_the_line(folder, capsys, name, content, message):
+    with open(name, "wb") as stream:
+        stream.write(content)
+    assert message in refused(capsys, "train", name, "model", *TEXT_OPTIONS)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"1 1:1\n0.5 2:1\n", "a.svm has the label 0.5, which is no class"),
+        (b"1 1:1\n1 2:1\n", "a.svm has one class only, '1'"),
+        (b"1 1:1\n2 2:nan\n", "a.svm, line 2"),
+        (b"# nothing\n", "a.svm has no examples"),
+    ],
+)
+def test_bad_svmlight(folder, capsys, content, message):
+    write_bytes("a.svm", content)
+    assert message in refused(capsys, "train", "a.svm", "model")
+
+
+def test_bad_predictions(folder, capsys):
+    run(capsys, "train", "spam.csv", "texts", *TEXT_OPTIONS, "--loss", "hinge")
+    write_bytes("a.svm", b"1 1:1\n-1 5:1\n" * 5)
+    run(capsys, "train", "a.svm", "numbers", "--loss", "squared_error")
+    write_bytes("b.csv", b"words\nhello\n")
+    fastlin.save(fastlin.HashingVectorizer(), "hashing")
+    for arguments, message in [
+        (["spam.csv", "texts", "--proba"], "texts has no probabilities; train it with --loss log"),
+        (["a.svm", "numbers", "--proba"], "--proba is for models of classes; numbers predicts"),
+        (["a.svm", "texts"], "trained on a table, but a.svm looks like svmlight"),
+        (["spam.csv", "numbers"], "trained on numbered features, but spam.csv does not look like"),
+        (["a.svm", "numbers", "--label", "y"], "DATA must be svmlight, without --text and --label"),
+        (
+            ["b.csv", "texts"],
+            "b.csv has no column 'text'; its columns are 'words'. If each line is",
+        ),
+        (["spam.csv", "texts", "--label", "kind"], "spam.csv has no column 'kind'"),
+        (["spam.csv", "texts", "--text", "text"], "--text is not needed"),
+        (["spam.csv", "texts", "spam.csv"], "OUT must not be the file of the data"),
+        (["spam.csv", "texts", "texts"], "OUT must not be the file of the data or of the model"),
+        (["spam.csv", "texts", "no/out"], "No such file or directory"),
+        (["spam.csv", "hashing"], "hashing holds a HashingVectorizer, which predicts nothing"),
+        (["spam.csv", "texts", "--proba", "--decision"], "not allowed with argument"),
+        (["spam.csv", "numbers", "--format", "text"], "DATA must be svmlight"),
+    ]:
+        assert message in refused(capsys, "predict", *arguments), arguments
+    write_table("c.csv", ["x", "text", "label"], [("1", "a", "p"), ("2", "b", "q")] * 5)
+    options = ["--label", "label", "--text", "text", "--numeric", "x"]
+    run(capsys, "train", "c.csv", "both", *options)
+    message = "both was not trained on texts alone"
+    assert message in refused(capsys, "predict", "b.csv", "both", "--format", "text")
+    write_bytes("bad.txt", b"fine\nnot \xff fine\n")
+    assert "bad.txt, line 2: not UTF-8" in refused(
+        capsys, "predict", "bad.txt", "texts", "--format", "text"
+    )
+
+
+def test_unknown_categories_are_a_warning(folder, capsys):
+    write_table("a.csv", ["y", "colour"], [("p", "red"), ("q", "blue")] * 5)
+    run(capsys, "train", "a.csv", "model", "--label", "y", "--categorical", "colour")
+    write_table("b.csv", ["colour"], [["green"], ["red"]])
+    out, err = run(capsys, "predict", "b.csv", "model")
+    assert out.split()[1] == "p"
+    assert err.count("\n") == 1
+    assert err.startswith("fastlin: warning: Found unknown categories ['green'] in column 0 ('colo")
+
+
+def test_a_repeated_name_points_at_the_option(folder, capsys):
+    write_bytes("twice.csv", b"a,a\n1,2\n")
+    err = refused(capsys, "train", "twice.csv", "m", "--label", "a", "--text", "a")
+    assert err.endswith("two columns have the name 'a'; if the first row is no header, say "
+                        "--no-header.\n")  # fmt: skip
+
+
+def test_names_of_the_users_are_not_taken_for_parameters():
+    for text in ("a.csv has no column 'n_jobs'; its columns are 'alpha=1'", "x must be 'n_jobs=1'"):
+        assert one_line(ValueError(text)) == text
+    assert one_line(ValueError("alpha must be >= 0, got alpha=-1")) == (
+        "--alpha must be >= 0, got --alpha -1"
+    )
+    for name, option in _OPTIONS.items():
+        assert option in _OPTION_STRINGS, name
+
+
+_OPTION_STRINGS = {
+    option
+    for command in make_parser()._subparsers._group_actions[0].choices.values()
+    for option in command._option_string_actions
+}
+
+
+@pytest.mark.parametrize("options", [[], ["--format", "csv"], TEXT_OPTIONS])
+@pytest.mark.parametrize("command", ["train", "cv"])
+def test_empty_standard_input_is_named(folder, capsys, monkeypatch, command, options):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(b""))))
+    if "--format" in options:
+        options = [*options, *TEXT_OPTIONS]
+    model = ["model"] if command == "train" else []
+    assert "standard input is empty" in refused(capsys, command, "-", *model, *options)
+
+
+@pytest.mark.parametrize("options", [[], ["--format", "text"]])
+@pytest.mark.parametrize("kind", ["texts", "numbers"])
+def test_empty_data_to_predict_are_named(folder, capsys, monkeypatch, kind, options):
+    run(capsys, "train", "spam.csv", "texts", *TEXT_OPTIONS)
+    write_bytes("a.svm", b"1 1:1\n-1 5:1\n" * 5)
+    run(capsys, "train", "a.svm", "numbers")
+    write_bytes("empty", b"")
+    options = options if kind == "texts" else []
+    for data, name in (("empty", "empty"), ("-", "standard input")):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(b""))))
+        assert f"{name} is empty" in refused(capsys, "predict", data, kind, *options)
+
+
+@pytest.mark.parametrize("command", ["train", "cv"])
+def test_a_model_that_memory_cannot_hold_is_refused(folder, capsys, monkeypatch, command):
+    write_bytes("wide.svm", b"1 2147483646:1\n-1 1:1\n" * 3)
+    model = ["model"] if command == "train" else []
+    monkeypatch.setattr(_cli_memory, "available_memory", lambda: 40 * 10**9)
+    err = refused(capsys, command, "wide.svm", *model, "--cv", "2")
+    assert (
+        "wide.svm has 2,147,483,647 columns: training needs 51.5 GB of memory, of which 40.0 GB "
+        "are available; number the features without gaps, or say --no-average." in err
+    )
+    monkeypatch.setattr(_cli_memory, "available_memory", lambda: 10**6)
+    err = refused(capsys, command, "wide.svm", *model, "--cv", "2")
+    assert err.endswith("of which 1.0 MB are available; number the features without gaps.\n")
+    err = refused(capsys, command, "spam.csv", *model, *TEXT_OPTIONS, "--cv", "2", "--n-jobs", "2")
+    assert "has 262,144 columns: training needs 12.6 MB of memory" in err
+    assert "set a smaller --n-features." in err
+
+
+def test_available_memory_is_a_plausible_number():
+    free = _cli_memory.available_memory()
+    assert free is None or 10**6 < free < 10**15

@@ -1,0 +1,118 @@
+"""Columns renumbered by frequency: the same models, from rows in another order of columns."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from fastlin import PassiveAggressiveClassifier, Perceptron, SGDClassifier, SGDRegressor
+from fastlin._data import as_rows, compact_rows
+from fastlin._prepare import by_frequency
+
+D = 300_000
+
+
+def bag_of_words(n=6000, width=60, seed=0):
+    """Columns by Zipf's law, in no order of frequency."""
+    rng = np.random.default_rng(seed)
+    rank = np.exp(rng.random(n * width) * np.log(D)).astype(int)
+    columns = rng.permutation(D)[rank]
+    values = rng.normal(size=n * width) / width**0.5
+    X = sp.csr_matrix((values, (np.repeat(np.arange(n), width), columns)), shape=(n, D))
+    return X, rng.integers(0, 3, n)
+
+
+def layouts():
+    X, _ = bag_of_words()
+    ones, signed = X.copy(), X.copy()
+    ones.data[:] = 1
+    signed.data = np.sign(signed.data)
+    return {"csr": as_rows(X), "ones": as_rows(ones), "signed": compact_rows(signed)}
+
+
+@pytest.mark.parametrize("layout", ["csr", "ones", "signed"])
+def test_renumbered_rows_are_the_rows_with_frequent_columns_first(layout):
+    rows = layouts()[layout]
+    assert rows.layout == layout
+    renumbered, columns = by_frequency(rows, 1, 10)
+    assert columns is not None
+    np.testing.assert_array_equal(np.sort(columns.place), np.arange(D))
+    expected = rows.to_csr().tocoo()
+    moved = sp.csr_matrix(
+        (expected.data, (expected.row, columns.place[expected.col])), shape=rows.shape
+    )
+    assert abs(renumbered.to_csr() - moved).max() == 0
+    frequency = np.bincount(renumbered.to_csr().indices, minlength=D)
+    # all rows are in the sample; counts of 4096 and more are not told apart
+    assert (np.diff(np.minimum(frequency, 4096)) <= 0).all()
+    in_row = renumbered.to_csr().indices[: renumbered.indptr[1]]
+    octave = np.floor(np.log2(in_row + 1.0))
+    assert (np.diff(octave) >= 0).all()
+
+
+def test_what_does_not_pay_is_left_alone():
+    rows = layouts()["csr"]
+    uniform, _ = bag_of_words()
+    uniform.indices[:] = np.random.default_rng(0).permutation(len(uniform.indices)) % D
+    for unchanged, outputs, epochs in (
+        (rows, 1, 1),
+        (as_rows(np.ones((5, 300_000), np.float32)), 1, 100),
+        (as_rows(sp.random(2000, 3000, 0.1, format="csr")), 1, 100),
+        (as_rows(bag_of_words(n=2000)[0]), 1, 100),  # fewer entries than columns
+        (as_rows(uniform), 1, 100),
+    ):
+        kept, columns = by_frequency(unchanged, outputs, epochs)
+        assert kept is unchanged and columns is None
+
+
+# steps so short that a rounding error does not grow
+SHORT = {"learning_rate": "invscaling", "eta0": 0.05}
+CASES = {
+    "l2": (SGDClassifier, {"loss": "log_loss", **SHORT}),
+    "one against the rest": (SGDClassifier, {"loss": "hinge", "multi_class": "ovr", **SHORT}),
+    "averaged l1": (SGDClassifier, {"loss": "log_loss", "penalty": "l1", "average": 10, **SHORT}),
+    "joint": (SGDClassifier, {"loss": "log_loss", "multi_class": "joint", "penalty": "l1",
+                              **SHORT}),
+    "adam": (SGDClassifier, {"loss": "log_loss", "optimizer": "adam", "eta0": 0.01,
+                             "learning_rate": "constant", "multi_class": "ovr"}),
+    "early stopping": (SGDClassifier, {"loss": "log_loss", "early_stopping": True, **SHORT}),
+    "regression": (SGDRegressor, {}),
+    "perceptron": (Perceptron, {"average": True}),
+    "voted": (Perceptron, {"average": "voted"}),
+    "passive-aggressive": (PassiveAggressiveClassifier, {"C": 0.1}),
+}
+
+
+@pytest.mark.filterwarnings("ignore::fastlin.ConvergenceWarning")
+@pytest.mark.parametrize("case", CASES)
+def test_models_are_those_of_the_columns_as_they_come(case, monkeypatch):
+    kind, params = CASES[case]
+    X, y = bag_of_words()
+    taken = []
+
+    def seen(*arguments):
+        result = by_frequency(*arguments)
+        taken.append(result[1] is not None)
+        return result
+
+    monkeypatch.setattr("fastlin._prepare._GAIN", 0.01)
+    models = []
+    for prepare in (seen, lambda rows, *_: (rows, None)):
+        monkeypatch.setattr("fastlin._online.by_frequency", prepare)
+        model = kind(max_iter=6, tol=None, random_state=3, **params).fit(X, y)
+        models.append(model.partial_fit(X[:50], y[:50]))
+    assert taken == ([] if case == "voted" else [True])
+    with_order, without = models
+    scale = np.abs(without.coef_).max()
+    np.testing.assert_allclose(with_order.coef_, without.coef_, atol=1e-9 * scale)
+    np.testing.assert_allclose(with_order.intercept_, without.intercept_, atol=1e-9 * scale)
+    if hasattr(without, "classes_"):
+        np.testing.assert_array_equal(with_order.predict(X), without.predict(X))
+
+
+@pytest.mark.filterwarnings("ignore::fastlin.ConvergenceWarning")
+def test_training_goes_on_from_given_weights():
+    X, y = bag_of_words()
+    start = np.random.default_rng(1).normal(size=D)
+    model = SGDRegressor(max_iter=6, tol=None, eta0=1e-12, alpha=0.0)
+    model.fit(X, y, coef_init=start)
+    np.testing.assert_allclose(model.coef_.ravel(), start, atol=1e-6)
