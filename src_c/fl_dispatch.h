@@ -9,7 +9,7 @@
 #define FL_ISAS(X) X(BASE, "base") X(AVX2, "avx2") X(AVX512, "avx512")
 
 enum fl_isa {
-#define FL_ISA_ENUM(E, name) FL_ISA_NUMBER_##E,
+#define FL_ISA_ENUM(E, name) FL_ISA_##E##_NUMBER,
     FL_ISAS(FL_ISA_ENUM)
 #undef FL_ISA_ENUM
     FL_N_ISAS
@@ -20,7 +20,7 @@ const char *fl_isa_name(int isa);
 /* Whether kernels for it were compiled, and the processor has it. */
 int fl_isa_runs(int isa);
 
-/* Kernels for rows of float or double and 4, 8 or 16 lanes; NULL: there are none. */
-const struct fl_multi_kernels *fl_multi_kernels_of(int isa, int is_double, int lanes);
+/* Kernels for float or double and 4, 8 or 16 lanes, of an instruction set that runs. */
+const struct fl_multi_kernels *fl_multi_kernels_of(int isa, int is_double, int n_lanes);
 
 #endif
