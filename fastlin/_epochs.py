@@ -98,7 +98,7 @@ class RowOrder:
         blocks: int,
         ahead: int | None = _FETCH_ROWS,
     ):
-        self.rows, self.shuffle, self.seed = rows, shuffle, seed
+        self.rows, self.shuffle, self.seed, self.ahead = rows, shuffle, seed, ahead
         self.blocks = 0 if not shuffle or shuffle == "replacement" else blocks
         self.order = rows.copy() if shuffle else rows
         by_block = self.blocks and ahead is None
@@ -106,6 +106,10 @@ class RowOrder:
         # none without shuffling: rows in the order of memory are foreseen by the processor
         distance = (ahead or _FETCH_ROWS) if shuffle else len(rows)
         self.fetch = self.unshuffled[self.blocks :] if by_block else self.order[distance:]
+
+    def fork(self) -> RowOrder:
+        """Another that goes on from here by itself."""
+        return RowOrder(self.rows, self.shuffle, self.seed.copy(), self.blocks, self.ahead)
 
     def next(self) -> np.ndarray:
         """The order of the next epoch, valid until the one after."""

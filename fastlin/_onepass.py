@@ -11,7 +11,6 @@ set in it. So a model equals the one trained alone on these rows in this order.
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -274,7 +273,7 @@ def _stream(rows, members, codes, y, labels, weight, jobs, random_state) -> Stre
     if not len(visited):
         visited = np.arange(len(rows))
 
-    # drawn once, so that the check of y's order is made once per kind of shuffling
+    # made once, since it looks at all of y; none of these is ever advanced
     made: dict[str, RowOrder] = {}
     for estimator in estimators:
         shuffle = estimator.shuffle
@@ -282,8 +281,7 @@ def _stream(rows, members, codes, y, labels, weight, jobs, random_state) -> Stre
             made[str(shuffle)] = row_order(rows, y, visited, shuffle, seed)
 
     def order(shuffle: bool | str) -> RowOrder:
-        first = made[str(shuffle)]
-        return copy.deepcopy(first)
+        return made[str(shuffle)].fork()
 
     epochs = max(estimator.max_iter for estimator in estimators)
     renumbered, columns = by_frequency(rows, LANES[-1], epochs)
