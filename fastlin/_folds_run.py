@@ -182,8 +182,9 @@ class _Job:
 
     def made(self) -> Any:
         """Return the learner, fresh: the last step of a pipeline, or the estimator itself."""
-        estimator = self.group.plan.made(self.outcome.candidate)
-        return estimator if self.group.steps is None else estimator.steps[-1][1]
+        if self.group.steps is None:
+            return self.group.plan.made(self.outcome.candidate)
+        return clone(self.group.steps[self.place].last[1])
 
     @property
     def fit_params(self) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """`GridSearchCV` against scikit-learn's and against plain loops."""
 
+import io
 import itertools
 import pickle
 import warnings
@@ -16,6 +17,8 @@ from fastlin import (
     StratifiedKFold,
     as_rows,
     cross_val_score,
+    load,
+    save,
 )
 from fastlin._clone import clone
 
@@ -451,6 +454,16 @@ def test_ctrl_c_ends_a_search():
         with pytest.raises(KeyboardInterrupt):
             GridSearchCV(Interrupting(), {"alpha": [0.1] * 50}, n_jobs=n_jobs).fit(X, Y)
         assert 1 <= len(seen) < 20
+
+
+def test_the_best_estimator_is_what_is_stored():
+    search = GridSearchCV(SGD, ALPHAS, cv=3).fit(X, Y)
+    with pytest.raises(TypeError, match="holds no GridSearchCV; save its best_estimator_"):
+        save(search, io.BytesIO())
+    file = io.BytesIO()
+    save(search.best_estimator_, file)
+    file.seek(0)
+    np.testing.assert_array_equal(load(file).predict(X), search.predict(X))
 
 
 def test_progress_is_printed(capsys):
