@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
+from search_data import NAMES, SGD, STEPS, TARGET, X, Y
 
 from fastlin import (
     KFold,
@@ -18,14 +19,6 @@ from fastlin import (
 )
 from fastlin._clone import clone
 from fastlin._oof import set_out_of_fold
-
-RNG = np.random.default_rng(0)
-X = RNG.normal(size=(120, 5))
-Y = (X @ [1.0, -1.0, 0.5, 0.0, 0.0] + 0.5 * RNG.normal(size=120) > 0).astype(int)
-NAMES = np.array(["c", "a", "b"])[(X[:, :3] + 0.3 * RNG.normal(size=(120, 3))).argmax(axis=1)]
-TARGET = X @ [1.0, -2.0, 0.5, 0.0, 0.0] + 0.1 * RNG.normal(size=120)
-STEPS = {"learning_rate": "invscaling", "eta0": 0.2, "max_iter": 5, "tol": None}
-SGD = SGDClassifier(loss="log_loss", random_state=3, **STEPS)
 
 
 def test_cross_validate_is_that_of_scikit_learn():
