@@ -9,8 +9,9 @@ import numpy as np
 
 from ._folds import checked_data, splits_of, warn_of_absent_classes
 from ._folds import is_classifier as _is_classifier
-from ._folds_run import Outcome, Plan, run
+from ._folds_run import run
 from ._params import Boolean, OneOf
+from ._plan import Outcome, Plan
 from ._routed import routed
 from ._scored import check_run_options, run_scored, scores_of
 from ._scoring import Scorers

@@ -13,9 +13,10 @@ from ._base import Estimator
 from ._best import FromBest, estimator_behind
 from ._clone import clone, cloned_params
 from ._folds import checked_data, is_classifier, splits_of, warn_of_absent_classes
-from ._folds_run import Outcome, Plan, run
+from ._folds_run import run
 from ._grid import points_of, results_table
 from ._params import Boolean, Callable, Either, HasMethods, Instance, Integer, OneOf, shown
+from ._plan import Outcome, Plan
 from ._routed import Routed
 from ._scored import PRE_DISPATCH, check_run_options, finish_failures
 from ._scoring import Scorers, routing_is_on

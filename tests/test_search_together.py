@@ -187,3 +187,13 @@ def test_failures_are_those_of_single_models(engine):
 def test_other_arguments_of_fit_keep_models_apart(engine):
     cross_validate(SGD, X, Y, params={"coef_init": np.zeros((1, 5))})
     assert engine.calls == []
+
+
+def test_models_that_memory_does_not_hold_come_in_batches(engine, monkeypatch):
+    # 24 bytes for each of 5 columns and 3 classes: 16 models are the least, 33 the most
+    search = GridSearchCV(SGD, {"alpha": np.logspace(-4, 0, 10)}, cv=4, refit=False)
+    for limit, sizes in ((1, [16, 16, 8]), (33 * 360, [32, 8]), (40 * 360, [32, 8]), (None, [40])):
+        engine.calls.clear()
+        search.set_params(memory_limit=limit).fit(X, NAMES)
+        assert [size for size, *_ in engine.calls] == sizes
+    assert_same(*both(engine, monkeypatch, lambda: search.fit(X, NAMES).cv_results_))
