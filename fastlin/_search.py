@@ -316,6 +316,11 @@ class GridSearchCV(Estimator):
 
             params = process_routing(self, "score", **params).scorer.score
         scorer = self.scorer_
+        if self.multimetric_ and not isinstance(self.refit, str):
+            raise ValueError(
+                f"score needs refit to be the name of one of several scores, got "
+                f"{shown(self.refit)}; call one of scorer_."
+            )
         if isinstance(scorer, dict):
             scorer = scorer[self.refit]
         targets = () if y is None else (y,)

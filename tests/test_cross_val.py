@@ -84,6 +84,17 @@ def test_two_classes_of_three_have_two_decisions():
     np.testing.assert_allclose(z[y == "a", 2], model.decision_function(A[y == "a"]))
 
 
+def test_series_of_labels_are_labels():
+    pd = pytest.importorskip("pandas")
+    labels = pd.Series(np.where(np.arange(120) < 8, "z", NAMES), index=np.arange(120)[::-1])
+    for y in (labels, labels.to_numpy()[:, None]):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            z = cross_val_predict(SGD, X, y, cv=KFold(5), method="decision_function")
+        assert z.shape == (120, 4)
+        assert (z[:24, 3] == np.finfo(np.float64).min).all() and np.abs(z[24:]).max() < 1e3
+
+
 def test_held_out_predictions_need_a_partition():
     with pytest.raises(ValueError, match="must test each row exactly once"):
         cross_val_predict(SGD, X, Y, cv=[(np.arange(60), np.arange(60, 119))])

@@ -180,6 +180,10 @@ def test_several_scores_need_one_that_decides():
     assert search.multimetric_ and set(search.scorer_) == {"right", "mine"}
     assert search.best_params_ == {"alpha": 1.0}
     assert search.score(X, Y) == -np.abs(search.best_estimator_.coef_).sum()
+    search.set_params(refit=lambda results: 1).fit(X, Y)
+    assert search.best_params_ == {"alpha": 1e-2}
+    with pytest.raises(ValueError, match="score needs refit to be the name"):
+        search.score(X, Y)
     loose = GridSearchCV(SGD, ALPHAS, scoring=scoring, refit=False, cv=3).fit(X, Y)
     assert not hasattr(loose, "best_index_")
 
