@@ -273,7 +273,8 @@ def _train_together(
     try:
         answers = fit_together(
             [job.learner for job in jobs], X, np.asarray(y), train, test,
-            sample_weight=weight, n_jobs=n_jobs, memory_limit=plan.memory_limit,
+            sample_weight=None if weight is None else np.asarray(weight),
+            n_jobs=n_jobs, memory_limit=plan.memory_limit,
         )  # fmt: skip
     except _parallel.Cancelled:
         raise
