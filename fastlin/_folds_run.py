@@ -246,14 +246,27 @@ def _parted(plan: Plan, jobs: list[_Job]) -> tuple[list[_Job], list[_Job]]:
     """Return the jobs whose learners train together, and the others."""
     together: list[_Job] = []
     alone: list[_Job] = []
-    accepted: dict[int, bool] = {}
+    shuffles: dict[int, bool | None] = {}
+    orders = [_order_of(train) for train, _ in plan.splits] if jobs else []
     for job in jobs:
         c = job.outcome.candidate
-        if c not in accepted:
+        if c not in shuffles:
+            learner = job.made()
             known = plan.y is not None and set(job.fit_params) <= {"sample_weight"}
-            accepted[c] = known and fits_together(job.made())
-        (together if accepted[c] else alone).append(job)
+            accepted = known and fits_together(learner)
+            shuffles[c] = bool(learner.shuffle) if accepted else None
+        # rows that train together are a mask: it holds none twice, and knows no order of its own
+        order = orders[job.outcome.split]
+        fits = order == "rising" if shuffles[c] is False else order != "repeated"
+        (together if fits and shuffles[c] is not None else alone).append(job)
     return together, alone
+
+
+def _order_of(rows: np.ndarray) -> str:
+    """Say whether row numbers are "rising", in some other "mixed" order, or "repeated"."""
+    if (np.diff(rows) > 0).all():
+        return "rising"
+    return "repeated" if (np.diff(np.sort(rows)) == 0).any() else "mixed"
 
 
 def _train_together(

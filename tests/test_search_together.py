@@ -197,3 +197,21 @@ def test_models_that_memory_does_not_hold_come_in_batches(engine, monkeypatch):
         search.set_params(memory_limit=limit).fit(X, NAMES)
         assert [size for size, *_ in engine.calls] == sizes
     assert_same(*both(engine, monkeypatch, lambda: search.fit(X, NAMES).cv_results_))
+
+
+def test_rows_that_are_no_mask_keep_models_apart(engine):
+    """Rows drawn with replacement, and an order of rows that the learner keeps."""
+    rng = np.random.default_rng(0)
+    test = np.arange(100, 120)
+    drawn, mixed, rising = rng.integers(0, 100, 100), rng.permutation(100), np.arange(100)
+    for shuffle, train, n in (
+        (True, drawn, 0), (True, mixed, 1), (True, rising, 1), (False, drawn, 0),
+        (False, mixed, 0), (False, rising, 1),
+    ):  # fmt: skip
+        engine.calls.clear()
+        model = SGDClassifier(loss="log_loss", shuffle=shuffle, **STEPS)
+        got = cross_validate(model, X, NAMES, cv=[(train, test)])["test_score"]
+        assert len(engine.calls) == n
+        if not n:
+            expected = model.fit(X[train], NAMES[train]).score(X[test], NAMES[test])
+            assert got.tolist() == [expected]
