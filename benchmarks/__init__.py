@@ -12,11 +12,13 @@ How it is measured
 - All sides of a comparison run in turn in one process (A B C A B C ...), after a warm-up. Figures
   are medians over the rounds; a ratio is the median of the ratios within rounds, and its spread
   stands beside it. Differences below the spread mean nothing.
-- The cost of an epoch is (T(6 epochs) - T(1 epoch)) / 5; fits of one and five epochs include
-  whatever a user pays for. ns/nnz is per stored entry (per value of dense data).
+- The cost of a further epoch is (T(11 epochs) - T(6 epochs)) / 5: both fits prepare their data
+  alike. Fits of one and five epochs include whatever a user pays for. ns/nnz is per stored entry
+  (per value of dense data).
 - Sides get the same arrays, the same loss, penalty and schedule, and no intercept. The objective of
   each is computed here, in double, from the coefficients that it returns: ours has to lie within
-  the spread of the peer's five seeds or below, and below that of w = 0.
+  the spread of the peer's own seeds or below, and below that of w = 0. Ten seeds, since the first
+  five of a peer can lie together by chance.
 - Learners in plain NumPy (`numpy_learners.py`) run on the first rows and count per entry.
 - Data come from seeded recipes (`generators.py`) and are kept in benchmarks/results, which may be
   deleted at any time.

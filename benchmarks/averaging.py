@@ -7,12 +7,21 @@ from typing import Any
 
 from .generators import load
 from .measure import in_turns, ns, print_table, ratio
-from .sgd import Case, estimator
+from .sgd import EPOCHS, Case, estimator, further_epoch
 
 __all__ = ["run"]
 
 _CASES = [Case("rcv1"), Case("one-hot", alpha=1e-4), Case("news20")]
-_OPTIMIZERS = ("adagrad", "adadelta", "rmsprop", "adam")
+_PLAIN = {"penalty": None, "learning_rate": "constant"}
+_VARIANTS = {
+    "plain": {},
+    "averaged": {"average": True},
+    "adagrad": {"optimizer": "adagrad", "eta0": 0.1, **_PLAIN},
+    "adadelta": {"optimizer": "adadelta", "eta0": 1.0, **_PLAIN},
+    "rmsprop": {"optimizer": "rmsprop", "eta0": 0.001, **_PLAIN},
+    "adam": {"optimizer": "adam", "eta0": 0.001, **_PLAIN},
+    "adam with l2": {"optimizer": "adam", "eta0": 0.001, "learning_rate": "constant"},
+}
 
 
 def _fit(case: Case, X: Any, y: Any, epochs: int, **more: Any) -> Any:
@@ -22,25 +31,22 @@ def _fit(case: Case, X: Any, y: Any, epochs: int, **more: Any) -> Any:
 
 def run(scale: float, rounds: int) -> None:
     """Print the table."""
-    variants = {"plain": {}, "averaged": {"average": True}}
-    variants |= {name: {"optimizer": name} for name in _OPTIMIZERS}
-    print("Time of an epoch in ns/nnz, and how many times that of the plain one; bars: 1.4 times "
-          "for averaging, 2 times for adaptive steps.\n")
+    print("Time of a further epoch in ns/nnz, and how many times that of the plain one; bars: 1.4 "
+          "times for averaging, 2 times for adaptive steps.\n")
     rows = []
     for case in _CASES:
         data = load(case.data, scale)
         X = data.X.astype(case.dtype)
         times = in_turns(
             {(name, epochs): partial(_fit, case, X, data.y, epochs, **more)
-             for epochs in (1, 6) for name, more in variants.items()},
+             for epochs in EPOCHS for name, more in _VARIANTS.items()},
             rounds,
         )
         epoch = {
-            name: [(b - a) / 5 for a, b in zip(times[name, 1], times[name, 6], strict=True)]
-            for name in variants
+            name: further_epoch(*(times[name, epochs] for epochs in EPOCHS)) for name in _VARIANTS
         }
         rows += [
             [data.title, name, ns(epoch[name], data.nnz), ratio(epoch[name], epoch["plain"])]
-            for name in variants
+            for name in _VARIANTS
         ]
     print_table(("data", "steps", "ns/nnz", "times plain"), rows)

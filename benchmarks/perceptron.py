@@ -11,6 +11,7 @@ import numpy as np
 from . import numpy_learners
 from .generators import load
 from .measure import has_peer, in_turns, ns, print_table, ratio
+from .sgd import EPOCHS, further_epoch
 
 __all__ = ["run"]
 
@@ -47,12 +48,11 @@ def run(scale: float, rounds: int) -> None:
         X, y = data.X.astype(np.float32), data.y
         times = in_turns(
             {(side, epochs): partial(fit, X, y, epochs)
-             for epochs in (1, 6) for side, fit in sides.items()},
+             for epochs in EPOCHS for side, fit in sides.items()},
             rounds,
         )
         epoch = {
-            side: [(b - a) / 5 for a, b in zip(times[side, 1], times[side, 6], strict=True)]
-            for side in sides
+            side: further_epoch(*(times[side, epochs] for epochs in EPOCHS)) for side in sides
         }
         plain = numpy_learners.seconds_per_entry(X, y, numpy_learners.perceptron_epoch)
         errors = {side: _mistakes(fit(X, y, 5), X, y) for side, fit in sides.items()}

@@ -18,8 +18,8 @@ from ._progress import show_epoch
 
 __all__ = ["SHORTER_STEPS", "EpochPlan", "Report", "RowOrder", "row_order", "train"]
 
-# Rows that are shuffled together where there are many: a block's rows lie side by side in memory, so
-# that an epoch reads memory nearly in order. Against a full permutation blocks of 64 cost no
+# Rows that are shuffled together where there are many: a block's rows lie side by side in memory,
+# so that an epoch reads memory nearly in order. Against a full permutation blocks of 64 cost no
 # accuracy, if there are many of them, and save a factor of 1.5 to 3 in time on data that don't fit
 # the cache. The number of rows alone decides: neither storage nor dtype may change a model.
 _BLOCK = 64

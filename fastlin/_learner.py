@@ -15,10 +15,13 @@ from ._core import rows as _rows
 from ._core import sgd as _sgd
 from ._core.rows import Rows
 from ._parallel import Cancelled, is_cancelled
-from ._scores import check_dtype, rows_per_call, score_rows
+from ._scores import check_dtype, longest_square, rows_per_call, score_rows
+from ._sgd import LOSSES
 
 __all__ = ["JointLearner", "Learner", "make_learner", "weights_in"]
 
+# Losses whose steps are shortened where they would pass the minimum of the row
+_WITH_REACH = {loss.code for loss in LOSSES.values() if loss.has_reach}
 _NOTHING = np.empty(0, dtype=np.int64)
 _FRESH_STATE = {
     "scale": 1.0,
@@ -149,10 +152,11 @@ class _Steps:
         n = len(order)
         batch = max(1, min(self.rule["batch_size"], n))
         piece = rows_per_call(X, self.n_outputs, batch)
+        longest = longest_square(X) if self.rule["loss"] in _WITH_REACH else 0.0
         for start in range(0, n, piece):
             if self.cancelled or is_cancelled():
                 raise Cancelled
-            rule = dict(self.rule, batch_size=batch)
+            rule = dict(self.rule, batch_size=batch, longest_square=longest)
             stop = start + piece
             self.state = self._run(rule, X, y, weight, order[start:stop], fetch[start:stop])
         return self.state["sum_loss"] / max(self.state["sum_weight"], np.finfo(float).tiny)
@@ -207,7 +211,7 @@ class Learner(_Steps):
         self.v = _kept_weights(memory, "v", d, dtype)
         shape = self.v.shape
         self.paid = _kept(memory, "paid", shape, rule["l1"] > 0, self.v.dtype)
-        self.u = _kept(memory, "u", shape, rule["average_from"] > 0)
+        self.u = _kept(memory, "u", shape, rule["average_from"] > 0, self.v.dtype)
         super().__init__(rule, memory, self.v)
 
     @property
@@ -269,7 +273,7 @@ class JointLearner(_Steps):
         penalised, optimizer = rule["l1"] > 0 or rule["l2"] > 0, rule["optimizer"]
         n_moments = 0 if not optimizer else 1 if optimizer in _ONE_MOMENT else 2
         lazy = bool(optimizer and penalised)
-        self.u = _kept(memory, "u", shape, rule["average_from"] > 0)
+        self.u = _kept(memory, "u", shape, rule["average_from"] > 0, dtype)
         self.paid = _kept(memory, "paid", shape, rule["l1"] > 0 and not optimizer, dtype)
         self.moments = _kept(memory, "moments", (n_moments, *shape), True, dtype)
         self.last = _kept(memory, "last", shape, lazy)

@@ -1,4 +1,4 @@
-"""From a fitted linear model to the equal estimator of scikit-learn; imported by `to_sklearn`.
+"""From a fitted linear model to the equal estimator of scikit-learn; `to_sklearn` imports this.
 
 Equal means: the same `decision_function`, `predict` and `predict_proba`, up to rounding, and the
 same parameters where scikit-learn has them. A loss that scikit-learn lacks is replaced by one with

@@ -22,15 +22,15 @@ FL_INLINE void FL_TYPED(fl_joint_add)(const struct fl_sgd_state *state, struct f
                                       int64_t K,
                                       const FL_REAL *FL_RESTRICT c,
                                       const int64_t *FL_RESTRICT active, int64_t n_active,
-                                      FL_REAL *FL_RESTRICT V, double *FL_RESTRICT u) {
-    const double sum_scale = state->sum_scale;
+                                      FL_REAL *FL_RESTRICT V, FL_REAL *FL_RESTRICT u) {
+    const FL_REAL sum_scale = (FL_REAL)state->sum_scale;
     if (u != NULL && sum_scale != 0) {
         FL_EACH(row, j, x, {
             for (int64_t a = 0; a < n_active; a++) {
                 const int64_t place = j * K + active[a];
                 FL_REAL old = V[place];
                 V[place] = old + c[active[a]] * x;
-                u[place] += sum_scale * ((double)V[place] - old);
+                u[place] += sum_scale * (V[place] - old);
             }
         });
     } else if (n_active == K) {
@@ -48,15 +48,15 @@ FL_INLINE void FL_TYPED(fl_joint_add)(const struct fl_sgd_state *state, struct f
 /* All weights of a row's entries pay the L1 penalty due (fl_penalty.h). */
 FL_INLINE void FL_TYPED(fl_joint_pay)(const struct fl_sgd_state *state, struct fl_row row,
                                       int64_t K,
-                                      FL_REAL *FL_RESTRICT V, double *FL_RESTRICT u,
+                                      FL_REAL *FL_RESTRICT V, FL_REAL *FL_RESTRICT u,
                                       FL_REAL *FL_RESTRICT paid) {
     const FL_REAL scale = (FL_REAL)state->scale, inverse = (FL_REAL)(1.0 / state->scale);
-    const FL_REAL total = (FL_REAL)state->l1_total;
+    const FL_REAL total = (FL_REAL)state->l1_total, sum_scale = (FL_REAL)state->sum_scale;
     FL_EACH(row, j, x, {
         FL_REAL *FL_RESTRICT v = V + j * K;
         FL_REAL *FL_RESTRICT payment = paid + j * K;
         if (u) {
-            for (int64_t k = 0; k < K; k++) u[j * K + k] -= state->sum_scale * v[k];
+            for (int64_t k = 0; k < K; k++) u[j * K + k] -= sum_scale * v[k];
         }
         for (int64_t k = 0; k < K; k++) {
             const FL_REAL w = scale * v[k];
@@ -65,7 +65,7 @@ FL_INLINE void FL_TYPED(fl_joint_pay)(const struct fl_sgd_state *state, struct f
             payment[k] += left - w;
         }
         if (u) {
-            for (int64_t k = 0; k < K; k++) u[j * K + k] += state->sum_scale * v[k];
+            for (int64_t k = 0; k < K; k++) u[j * K + k] += sum_scale * v[k];
         }
     });
 }
@@ -87,37 +87,15 @@ struct FL_TYPED(fl_adaptive_block) {
     FL_REAL g[FL_CHUNK];
 };
 
-/* Takes the steps of a block and empties it. `last` is the step of a coordinate's last visit, NULL
- * without a penalty. The arithmetic is that of FL_REAL. A function of its own, not inlined: there
- * would be a copy for each layout. */
-static void FL_TYPED(fl_adaptive_flush)(const struct fl_adaptive *a, double sum_scale,
-                                        struct FL_TYPED(fl_adaptive_block) *FL_RESTRICT block,
-                                        FL_REAL *FL_RESTRICT V, FL_REAL *FL_RESTRICT A,
-                                        FL_REAL *FL_RESTRICT B, double *FL_RESTRICT last,
-                                        double *FL_RESTRICT u) {
-    FL_REAL w[FL_CHUNK], ma[FL_CHUNK], mb[FL_CHUNK], h[FL_CHUNK], change[FL_CHUNK];
-    FL_REAL steps[FL_CHUNK];
+/* The change of n weights and its step length h, from the gradients g and the moments, which take
+ * them up. The arithmetic is that of FL_REAL. */
+FL_INLINE void FL_TYPED(fl_adaptive_change)(const struct fl_adaptive *a, int n,
+                                            const FL_REAL *FL_RESTRICT g, FL_REAL *FL_RESTRICT ma,
+                                            FL_REAL *FL_RESTRICT mb, FL_REAL *FL_RESTRICT h,
+                                            FL_REAL *FL_RESTRICT change) {
     const FL_REAL eta = (FL_REAL)a->eta, decay = (FL_REAL)a->decay, decay1 = (FL_REAL)a->decay1;
     const FL_REAL epsilon = (FL_REAL)a->epsilon, rest = (FL_REAL)(1.0 - a->decay);
     const FL_REAL rest1 = (FL_REAL)(1.0 - a->decay1);
-    const FL_REAL *FL_RESTRICT g = block->g;
-    const int64_t *FL_RESTRICT place = block->place;
-    const int n = block->n;
-    block->n = 0;
-    if (B) {
-        for (int l = 0; l < n; l++) {
-            FL_KEEP_SCALAR();
-            ma[l] = A[place[l]];
-            mb[l] = B[place[l]];
-            w[l] = V[place[l]];
-        }
-    } else {
-        for (int l = 0; l < n; l++) {
-            FL_KEEP_SCALAR();
-            ma[l] = A[place[l]];
-            w[l] = V[place[l]];
-        }
-    }
     switch (a->optimizer) {
     case FL_ADAGRAD:
         for (int l = 0; l < n; l++) {
@@ -149,6 +127,36 @@ static void FL_TYPED(fl_adaptive_flush)(const struct fl_adaptive *a, double sum_
             change[l] = -h[l] * mb[l];
         }
     }
+}
+
+/* Takes the steps of a block and empties it. `last` is the step of a coordinate's last visit, NULL
+ * without a penalty. A function of its own, not inlined: there would be a copy for each layout. */
+static void FL_TYPED(fl_adaptive_flush)(const struct fl_adaptive *a, double sum_scale,
+                                        struct FL_TYPED(fl_adaptive_block) *FL_RESTRICT block,
+                                        FL_REAL *FL_RESTRICT V, FL_REAL *FL_RESTRICT A,
+                                        FL_REAL *FL_RESTRICT B, double *FL_RESTRICT last,
+                                        FL_REAL *FL_RESTRICT u) {
+    FL_REAL w[FL_CHUNK], ma[FL_CHUNK], mb[FL_CHUNK], h[FL_CHUNK], change[FL_CHUNK];
+    FL_REAL steps[FL_CHUNK];
+    const FL_REAL *FL_RESTRICT g = block->g;
+    const int64_t *FL_RESTRICT place = block->place;
+    const int n = block->n;
+    block->n = 0;
+    if (B) {
+        for (int l = 0; l < n; l++) {
+            FL_KEEP_SCALAR();
+            ma[l] = A[place[l]];
+            mb[l] = B[place[l]];
+            w[l] = V[place[l]];
+        }
+    } else {
+        for (int l = 0; l < n; l++) {
+            FL_KEEP_SCALAR();
+            ma[l] = A[place[l]];
+            w[l] = V[place[l]];
+        }
+    }
+    FL_TYPED(fl_adaptive_change)(a, n, g, ma, mb, h, change);
     for (int l = 0; l < n; l++) change[l] += w[l];
     if (last) { /* fl_adaptive_prox in vector registers */
         const FL_REAL l1 = (FL_REAL)a->l1, l2 = (FL_REAL)a->l2;
@@ -177,7 +185,8 @@ static void FL_TYPED(fl_adaptive_flush)(const struct fl_adaptive *a, double sum_
         }
     }
     if (u && sum_scale != 0) {
-        for (int l = 0; l < n; l++) u[place[l]] += sum_scale * ((double)change[l] - w[l]);
+        const FL_REAL e = (FL_REAL)sum_scale;
+        for (int l = 0; l < n; l++) u[place[l]] += e * (change[l] - w[l]);
     }
 }
 
@@ -187,7 +196,7 @@ FL_INLINE void FL_TYPED(fl_adaptive_row)(const struct fl_adaptive *a, double sum
                                          const int64_t *FL_RESTRICT active, int64_t n_active,
                                          FL_REAL *FL_RESTRICT V, FL_REAL *FL_RESTRICT A,
                                          FL_REAL *FL_RESTRICT B, double *FL_RESTRICT last,
-                                         double *FL_RESTRICT u) {
+                                         FL_REAL *FL_RESTRICT u) {
     struct FL_TYPED(fl_adaptive_block) block;
     block.n = 0;
     if (n_active == 0) return;
@@ -220,7 +229,7 @@ FL_INLINE void FL_TYPED(fl_adaptive_collected)(const struct fl_adaptive *a, doub
                                                struct fl_row row, int64_t K, double *FL_RESTRICT G,
                                                FL_REAL *FL_RESTRICT V, FL_REAL *FL_RESTRICT A,
                                                FL_REAL *FL_RESTRICT B, double *FL_RESTRICT last,
-                                               double *FL_RESTRICT u) {
+                                               FL_REAL *FL_RESTRICT u) {
     struct FL_TYPED(fl_adaptive_block) block;
     block.n = 0;
     FL_EACH(row, j, x, {

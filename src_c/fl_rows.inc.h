@@ -223,8 +223,8 @@ FL_INLINE void FL_TYPED(fl_axpy)(struct fl_row row, FL_REAL c, FL_REAL *FL_RESTR
 #undef FL_ADD
 }
 
-FL_INLINE void FL_TYPED(fl_axpy_sum)(struct fl_row row, FL_REAL c, FL_REAL *FL_RESTRICT w, double e,
-                                     double *FL_RESTRICT u) {
+FL_INLINE void FL_TYPED(fl_axpy_sum)(struct fl_row row, FL_REAL c, FL_REAL *FL_RESTRICT w,
+                                     FL_REAL e, FL_REAL *FL_RESTRICT u) {
     const int32_t *FL_RESTRICT j = row.indices;
     const FL_REAL *FL_RESTRICT x = (const FL_REAL *)row.values;
     int64_t size = row.size, k = 0;
@@ -232,7 +232,7 @@ FL_INLINE void FL_TYPED(fl_axpy_sum)(struct fl_row row, FL_REAL c, FL_REAL *FL_R
         for (; k < size; k++) {
             const FL_REAL old = w[k];
             w[k] = old + c * x[k];
-            u[k] += e * ((double)w[k] - old);
+            u[k] += e * (w[k] - old);
         }
         return;
     }
@@ -242,10 +242,10 @@ FL_INLINE void FL_TYPED(fl_axpy_sum)(struct fl_row row, FL_REAL c, FL_REAL *FL_R
         const FL_REAL w2 = w[column(k + 2)], w3 = w[column(k + 3)];       \
         const FL_REAL v0 = w0 + change(k), v1 = w1 + change(k + 1);       \
         const FL_REAL v2 = w2 + change(k + 2), v3 = w3 + change(k + 3);   \
-        const double u0 = u[column(k)] + e * ((double)v0 - w0);                   \
-        const double u1 = u[column(k + 1)] + e * ((double)v1 - w1);               \
-        const double u2 = u[column(k + 2)] + e * ((double)v2 - w2);               \
-        const double u3 = u[column(k + 3)] + e * ((double)v3 - w3);               \
+        const FL_REAL u0 = u[column(k)] + e * (v0 - w0);                           \
+        const FL_REAL u1 = u[column(k + 1)] + e * (v1 - w1);                       \
+        const FL_REAL u2 = u[column(k + 2)] + e * (v2 - w2);                       \
+        const FL_REAL u3 = u[column(k + 3)] + e * (v3 - w3);                       \
         w[column(k)] = v0, w[column(k + 1)] = v1;                         \
         w[column(k + 2)] = v2, w[column(k + 3)] = v3;                     \
         u[column(k)] = u0, u[column(k + 1)] = u1;                         \
@@ -254,7 +254,7 @@ FL_INLINE void FL_TYPED(fl_axpy_sum)(struct fl_row row, FL_REAL c, FL_REAL *FL_R
     for (; k < size; k++) {                                               \
         const FL_REAL old = w[column(k)];                                 \
         w[column(k)] = old + change(k);                                   \
-        u[column(k)] += e * ((double)w[column(k)] - old);                         \
+        u[column(k)] += e * (w[column(k)] - old);                         \
     }
     FL_BY_LAYOUT(FL_ADD)
 #undef FL_ADD

@@ -12,8 +12,8 @@
  * with S_t = sum of the scales after each averaged step up to t and u = sum_t dv_t S_(t-1),
  *     sum_t w_t = S_T v - u
  * so u takes one addition per entry that changes (Xu 2011, "Towards optimal one pass large scale
- * learning with averaged stochastic gradient descent"). u is double: S grows to the number of
- * steps.
+ * learning with averaged stochastic gradient descent"). u has the type of v: an addition to either
+ * loses at most a rounding error of the weight.
  */
 #ifndef FL_SGD_H
 #define FL_SGD_H
@@ -43,6 +43,7 @@ struct fl_sgd_rule {
     int fit_intercept;
     int64_t average_from; /* the first step whose weights count in the mean; 0: no averaging */
     int64_t batch_size;
+    double longest_square; /* at least the largest |x_i|^2 */
 };
 
 /* What a call changes, apart from the weights: all double, so that it can be saved and compared. */
@@ -88,21 +89,26 @@ FL_INLINE double fl_pa_coefficient(const struct fl_sgd_rule *rule, double loss, 
     return -tau * g;
 }
 
+/* FL_SCALE_MIN: where the scale is folded into v; FL_MEAN_SCALE_MIN: where an average is kept, that
+ * loses about epsilon / scale. */
 #define FL_REAL float
 #define FL_TYPED(name) name##_f32
 #define FL_SCALE_MIN 1e-6
+#define FL_MEAN_SCALE_MIN 1e-2
 #include "fl_sgd.inc.h"
 #undef FL_REAL
 #undef FL_TYPED
 #undef FL_SCALE_MIN
+#undef FL_MEAN_SCALE_MIN
 
-/* With v in double, what the averaging sum loses is about epsilon / scale of the mean. */
 #define FL_REAL double
 #define FL_TYPED(name) name##_f64
 #define FL_SCALE_MIN 1e-3
+#define FL_MEAN_SCALE_MIN 1e-3
 #include "fl_sgd.inc.h"
 #undef FL_REAL
 #undef FL_TYPED
 #undef FL_SCALE_MIN
+#undef FL_MEAN_SCALE_MIN
 
 #endif

@@ -6,10 +6,10 @@
 
 /* Fold the scale into v before it underflows, and the sum so far into u. */
 FL_INLINE void FL_TYPED(fl_sgd_fold)(struct fl_sgd_state *state, int64_t d, FL_REAL *FL_RESTRICT v,
-                                     double *FL_RESTRICT u) {
+                                     FL_REAL *FL_RESTRICT u) {
     double scale = state->scale;
     if (u) {
-        for (int64_t j = 0; j < d; j++) u[j] -= state->sum_scale * v[j];
+        for (int64_t j = 0; j < d; j++) u[j] -= (FL_REAL)(state->sum_scale * v[j]);
         state->sum_scale = 0;
     }
     if (scale == 0) {
@@ -22,19 +22,20 @@ FL_INLINE void FL_TYPED(fl_sgd_fold)(struct fl_sgd_state *state, int64_t d, FL_R
 
 /* The L2 decay of a step. */
 FL_INLINE void FL_TYPED(fl_sgd_decay)(const struct fl_sgd_rule *rule, struct fl_sgd_state *state,
-                                      double eta, int64_t d, FL_REAL *v, double *u) {
+                                      double eta, int64_t d, FL_REAL *v, FL_REAL *u) {
     if (rule->l2 == 0) return;
     state->scale *= fl_l2_factor(eta, rule->l2);
-    if (FL_UNLIKELY(state->scale < FL_SCALE_MIN)) FL_TYPED(fl_sgd_fold)(state, d, v, u);
+    const double least = u ? FL_MEAN_SCALE_MIN : FL_SCALE_MIN;
+    if (FL_UNLIKELY(state->scale < least)) FL_TYPED(fl_sgd_fold)(state, d, v, u);
 }
 
 /* w += c x, c over the scale already, keeping the average. */
 FL_INLINE void FL_TYPED(fl_sgd_add)(const struct fl_sgd_state *state, struct fl_row row, FL_REAL c,
-                                    FL_REAL *FL_RESTRICT v, double *FL_RESTRICT u) {
+                                    FL_REAL *FL_RESTRICT v, FL_REAL *FL_RESTRICT u) {
     if (u == NULL || state->sum_scale == 0) {
         FL_TYPED(fl_axpy)(row, c, v);
     } else {
-        FL_TYPED(fl_axpy_sum)(row, c, v, state->sum_scale, u);
+        FL_TYPED(fl_axpy_sum)(row, c, v, (FL_REAL)state->sum_scale, u);
     }
 }
 
@@ -42,7 +43,7 @@ FL_INLINE void FL_TYPED(fl_sgd_add)(const struct fl_sgd_state *state, struct fl_
  * their last visit. */
 FL_INLINE void FL_TYPED(fl_sgd_add_and_pay)(const struct fl_sgd_state *state, struct fl_row row,
                                             FL_REAL c, FL_REAL *FL_RESTRICT v,
-                                            double *FL_RESTRICT u, FL_REAL *FL_RESTRICT paid) {
+                                            FL_REAL *FL_RESTRICT u, FL_REAL *FL_RESTRICT paid) {
     const FL_REAL scale = (FL_REAL)state->scale, inverse = (FL_REAL)(1.0 / state->scale);
     const FL_REAL total = (FL_REAL)state->l1_total;
     FL_REAL before[FL_CHUNK], after[FL_CHUNK], payment[FL_CHUNK];
@@ -68,9 +69,8 @@ FL_INLINE void FL_TYPED(fl_sgd_add_and_pay)(const struct fl_sgd_state *state, st
             paid[column[l]] = payment[l];
         }
         if (u) {
-            for (int l = 0; l < n; l++) {
-                u[column[l]] += state->sum_scale * ((double)after[l] - before[l]);
-            }
+            const FL_REAL sum_scale = (FL_REAL)state->sum_scale;
+            for (int l = 0; l < n; l++) u[column[l]] += sum_scale * (after[l] - before[l]);
         }
     }
 }
@@ -90,7 +90,7 @@ FL_INLINE void FL_TYPED(fl_sgd_publish)(const struct fl_sgd_state *state, int64_
 /* The mean of the averaged steps' weights. */
 FL_INLINE void FL_TYPED(fl_sgd_publish_mean)(const struct fl_sgd_state *state, int64_t d,
                                              const FL_REAL *FL_RESTRICT v,
-                                             const double *FL_RESTRICT u, FL_REAL *FL_RESTRICT w) {
+                                             const FL_REAL *FL_RESTRICT u, FL_REAL *FL_RESTRICT w) {
     for (int64_t j = 0; j < d; j++) {
         w[j] = (FL_REAL)((state->sum_scale * v[j] - u[j]) / state->n_averaged);
     }

@@ -34,7 +34,7 @@ LONG = {
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 @pytest.mark.parametrize("fit", LONG.values(), ids=LONG)
-def test_ctrl_c_ends_a_fit(fit):
+def test_ctrl_c_ends_a_fit(fit, tmp_path):
     code = textwrap.dedent(f"""
         import warnings
         import numpy as np
@@ -44,7 +44,10 @@ def test_ctrl_c_ends_a_fit(fit):
         y = np.arange(20_000) % 3
         {fit}
     """)
-    process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
+    # elsewhere, since Python would find uncompiled sources in the current folder first
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    )
     try:
         # the first line says that an epoch has been run
         assert process.stderr.readline().startswith("epoch 1/")

@@ -195,7 +195,11 @@ def test_scipy_and_friends_are_imported_where_they_are_used(path):
 def loaded_by(code):
     """Optional modules that are in memory after some code, run by a fresh interpreter."""
     code += f"; import sys; print(*sorted({OPTIONAL!r} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    # elsewhere, since Python would find uncompiled sources in the current folder first
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True,
+        cwd=Path(__file__).parent,
+    )  # fmt: skip
     return done.stdout.split()
 
 

@@ -114,6 +114,7 @@ cdef extern from "fl_sgd.h" nogil:
         int fit_intercept
         int64_t average_from
         int64_t batch_size
+        double longest_square
     struct fl_sgd_state:
         double scale
         double intercept
@@ -129,15 +130,15 @@ cdef extern from "fl_sgd.h" nogil:
     double fl_pa_coefficient(const fl_sgd_rule *rule, double loss, double g, double q,
                              double s) noexcept
     void fl_sgd_decay_f32(const fl_sgd_rule *rule, fl_sgd_state *state, double eta, int64_t d,
-                          float *v, double *u) noexcept
+                          float *v, float *u) noexcept
     void fl_sgd_decay_f64(const fl_sgd_rule *rule, fl_sgd_state *state, double eta, int64_t d,
                           double *v, double *u) noexcept
     void fl_sgd_add_f32(const fl_sgd_state *state, fl_row row, float c, float *v,
-                        double *u) noexcept
+                        float *u) noexcept
     void fl_sgd_add_f64(const fl_sgd_state *state, fl_row row, double c, double *v,
                         double *u) noexcept
     void fl_sgd_add_and_pay_f32(const fl_sgd_state *state, fl_row row, float c, float *v,
-                                double *u, float *paid) noexcept
+                                float *u, float *paid) noexcept
     void fl_sgd_add_and_pay_f64(const fl_sgd_state *state, fl_row row, double c, double *v,
                                 double *u, double *paid) noexcept
     void fl_sgd_publish_f32(const fl_sgd_state *state, int64_t d, const float *v,
@@ -145,7 +146,7 @@ cdef extern from "fl_sgd.h" nogil:
     void fl_sgd_publish_f64(const fl_sgd_state *state, int64_t d, const double *v,
                             const double *paid, double *w) noexcept
     void fl_sgd_publish_mean_f32(const fl_sgd_state *state, int64_t d, const float *v,
-                                 const double *u, float *w) noexcept
+                                 const float *u, float *w) noexcept
     void fl_sgd_publish_mean_f64(const fl_sgd_state *state, int64_t d, const double *v,
                                  const double *u, double *w) noexcept
 
@@ -179,7 +180,7 @@ cdef inline double square_norm(fl_row row, const real *w) noexcept nogil:
 
 
 cdef inline void sgd_decay(const fl_sgd_rule *rule, fl_sgd_state *state, double eta, int64_t d,
-                           real *v, double *u) noexcept nogil:
+                           real *v, real *u) noexcept nogil:
     if real is float:
         fl_sgd_decay_f32(rule, state, eta, d, v, u)
     else:
@@ -187,7 +188,7 @@ cdef inline void sgd_decay(const fl_sgd_rule *rule, fl_sgd_state *state, double 
 
 
 cdef inline void sgd_add(const fl_sgd_state *state, fl_row row, double c, real *v,
-                         double *u) noexcept nogil:
+                         real *u) noexcept nogil:
     if real is float:
         fl_sgd_add_f32(state, row, <float>c, v, u)
     else:
@@ -195,7 +196,7 @@ cdef inline void sgd_add(const fl_sgd_state *state, fl_row row, double c, real *
 
 
 cdef inline void sgd_add_and_pay(const fl_sgd_state *state, fl_row row, double c, real *v,
-                                 double *u, real *paid) noexcept nogil:
+                                 real *u, real *paid) noexcept nogil:
     if real is float:
         fl_sgd_add_and_pay_f32(state, row, <float>c, v, u, paid)
     else:
@@ -221,10 +222,10 @@ cdef extern from "fl_joint.h" nogil:
     void fl_joint_scores_f64(fl_row row, int64_t K, const double *V, double scale,
                              const double *b, double *sum, double *z) noexcept
     void fl_joint_add_f32(const fl_sgd_state *state, fl_row row, int64_t K, const float *c,
-                          const int64_t *active, int64_t n_active, float *V, double *u) noexcept
+                          const int64_t *active, int64_t n_active, float *V, float *u) noexcept
     void fl_joint_add_f64(const fl_sgd_state *state, fl_row row, int64_t K, const double *c,
                           const int64_t *active, int64_t n_active, double *V, double *u) noexcept
-    void fl_joint_pay_f32(const fl_sgd_state *state, fl_row row, int64_t K, float *V, double *u,
+    void fl_joint_pay_f32(const fl_sgd_state *state, fl_row row, int64_t K, float *V, float *u,
                           float *paid) noexcept
     void fl_joint_pay_f64(const fl_sgd_state *state, fl_row row, int64_t K, double *V, double *u,
                           double *paid) noexcept
@@ -234,13 +235,13 @@ cdef extern from "fl_joint.h" nogil:
                               const int64_t *active, int64_t n_active, double *G) noexcept
     void fl_adaptive_row_f32(const fl_adaptive *a, double sum_scale, fl_row row, int64_t K,
                              const double *g, const int64_t *active, int64_t n_active, float *V,
-                             float *A, float *B, double *last, double *u) noexcept
+                             float *A, float *B, double *last, float *u) noexcept
     void fl_adaptive_row_f64(const fl_adaptive *a, double sum_scale, fl_row row, int64_t K,
                              const double *g, const int64_t *active, int64_t n_active, double *V,
                              double *A, double *B, double *last, double *u) noexcept
     void fl_adaptive_collected_f32(const fl_adaptive *a, double sum_scale, fl_row row, int64_t K,
                                    double *G, float *V, float *A, float *B, double *last,
-                                   double *u) noexcept
+                                   float *u) noexcept
     void fl_adaptive_collected_f64(const fl_adaptive *a, double sum_scale, fl_row row, int64_t K,
                                    double *G, double *V, double *A, double *B, double *last,
                                    double *u) noexcept
@@ -262,14 +263,14 @@ cdef inline void joint_scores(fl_row row, int64_t K, const real *V, double scale
 
 cdef inline void joint_add(const fl_sgd_state *state, fl_row row, int64_t K, const real *c,
                            const int64_t *active, int64_t n_active, real *V,
-                           double *u) noexcept nogil:
+                           real *u) noexcept nogil:
     if real is float:
         fl_joint_add_f32(state, row, K, c, active, n_active, V, u)
     else:
         fl_joint_add_f64(state, row, K, c, active, n_active, V, u)
 
 
-cdef inline void joint_pay(const fl_sgd_state *state, fl_row row, int64_t K, real *V, double *u,
+cdef inline void joint_pay(const fl_sgd_state *state, fl_row row, int64_t K, real *V, real *u,
                            real *paid) noexcept nogil:
     if real is float:
         fl_joint_pay_f32(state, row, K, V, u, paid)
@@ -288,7 +289,7 @@ cdef inline void joint_collect(fl_row row, int64_t K, const double *g, double sh
 
 cdef inline void adaptive_row(const fl_adaptive *a, double sum_scale, fl_row row, int64_t K,
                               const double *g, const int64_t *active, int64_t n_active, real *V,
-                              real *A, real *B, double *last, double *u) noexcept nogil:
+                              real *A, real *B, double *last, real *u) noexcept nogil:
     if real is float:
         fl_adaptive_row_f32(a, sum_scale, row, K, g, active, n_active, V, A, B, last, u)
     else:
@@ -297,7 +298,7 @@ cdef inline void adaptive_row(const fl_adaptive *a, double sum_scale, fl_row row
 
 cdef inline void adaptive_collected(const fl_adaptive *a, double sum_scale, fl_row row, int64_t K,
                                     double *G, real *V, real *A, real *B, double *last,
-                                    double *u) noexcept nogil:
+                                    real *u) noexcept nogil:
     if real is float:
         fl_adaptive_collected_f32(a, sum_scale, row, K, G, V, A, B, last, u)
     else:

@@ -3,8 +3,8 @@ the columns that most entries meet, and more of it stays in the cache."""
 
 import numpy as np
 
-from .c cimport (FL_PREFETCH, FL_SIGNED, fl_row_size, fl_row_start, fl_signed_column, fl_to_bits, int32_t,
-                 int64_t, real)
+from .c cimport (FL_PREFETCH, FL_SIGNED, fl_row_size, fl_row_start, fl_signed_column, fl_to_bits,
+                 int32_t, int64_t, real)
 from .rows cimport Rows
 
 # Counts from this on are told apart no more: there are so few such columns that they fit anyway.

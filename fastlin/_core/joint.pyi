@@ -21,7 +21,7 @@ def run(
     state: dict[str, Any],
     b: NDArray[np.float64],
     V: _Floats,
-    u: NDArray[np.float64],
+    u: _Floats,
     paid: _Floats,
     moments: _Floats,
     last: NDArray[np.float64],
@@ -37,7 +37,7 @@ def run_passive_aggressive(
     state: dict[str, Any],
     b: NDArray[np.float64],
     V: _Floats,
-    u: NDArray[np.float64],
+    u: _Floats,
 ) -> dict[str, Any]: ...
 def publish_adaptive(
     rule: dict[str, Any],

@@ -10,11 +10,11 @@ cdef enum:
 
 
 cdef inline fl_per_column kept_per_column(const fl_rows *X, Py_ssize_t K, const real *v,
-                                          const double *u, const real *paid) noexcept nogil:
+                                          const real *u, const real *paid) noexcept nogil:
     """What any learner of K outputs may keep per column: weights, averaging sum, L1 payments."""
     cdef fl_per_column columns = fl_per_column_none()
     fl_per_column_add(&columns, v, K * sizeof(real))
-    fl_per_column_add(&columns, u, K * sizeof(double))
+    fl_per_column_add(&columns, u, K * sizeof(real))
     fl_per_column_add(&columns, paid, K * sizeof(real))
     fl_per_column_plan(&columns, X)
     return columns

@@ -16,7 +16,7 @@ def run(
     rule: dict[str, Any],
     state: dict[str, Any],
     v: _Floats,
-    u: NDArray[np.float64],
+    u: _Floats,
     paid: _Floats,
     gradients: NDArray[np.float64],
 ) -> dict[str, Any]: ...
@@ -29,9 +29,9 @@ def run_passive_aggressive(
     rule: dict[str, Any],
     state: dict[str, Any],
     v: _Floats,
-    u: NDArray[np.float64],
+    u: _Floats,
 ) -> dict[str, Any]: ...
 def publish(state: dict[str, Any], v: _Floats, paid: _Floats, w: _Floats) -> None: ...
 def publish_mean(
-    state: dict[str, Any], v: _Floats, u: NDArray[np.float64], w: _Floats
+    state: dict[str, Any], v: _Floats, u: _Floats, w: _Floats
 ) -> None: ...

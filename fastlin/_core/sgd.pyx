@@ -4,24 +4,26 @@ the step and the symbols."""
 from libc.stdint cimport int64_t
 
 from .c cimport (dot, fl_loss, fl_loss_add, fl_loss_has_reach, fl_loss_reach, fl_loss_settle,
-                 fl_loss_sum, fl_pa_coefficient, fl_per_column, fl_row, fl_rows, fl_sgd_eta, fl_sgd_publish_f32,
-                 fl_sgd_publish_f64, fl_sgd_publish_mean_f32, fl_sgd_publish_mean_f64, fl_sgd_rule,
-                 fl_sgd_safe_eta, fl_sgd_state, real, row_at, sgd_add, sgd_add_and_pay, sgd_decay,
-                 square_norm)
+                 fl_loss_sum, fl_pa_coefficient, fl_per_column, fl_row, fl_rows, fl_sgd_eta,
+                 fl_sgd_publish_f32, fl_sgd_publish_f64, fl_sgd_publish_mean_f32,
+                 fl_sgd_publish_mean_f64, fl_sgd_rule, fl_sgd_safe_eta, fl_sgd_state, real, row_at,
+                 sgd_add, sgd_add_and_pay, sgd_decay, square_norm)
 from .rows cimport Rows
 
 cdef inline double step_length(const fl_sgd_rule *rule, const fl_rows *X, int64_t i, double p,
                                double y, double g, double eta, const real *v) noexcept nogil:
     """eta, or what is left of it where the step would overshoot its own row."""
-    cdef double q
+    cdef double reach
     if g == 0 or not fl_loss_has_reach(rule.loss):
         return eta
-    q = square_norm(row_at(X, i, v), v) + rule.fit_intercept
-    return fl_sgd_safe_eta(eta, g, q, fl_loss_reach(rule.loss, p, y, rule.loss_parameter))
+    reach = fl_loss_reach(rule.loss, p, y, rule.loss_parameter)
+    if fl_sgd_safe_eta(eta, g, rule.longest_square + rule.fit_intercept, reach) == eta:
+        return eta  # no row is long enough, so this one need not be measured
+    return fl_sgd_safe_eta(eta, g, square_norm(row_at(X, i, v), v) + rule.fit_intercept, reach)
 
 
 def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int64_t[::1] order,
-        const int64_t[::1] fetch, fl_sgd_rule rule, fl_sgd_state state, real[::1] v, double[::1] u,
+        const int64_t[::1] fetch, fl_sgd_rule rule, fl_sgd_state state, real[::1] v, real[::1] u,
         real[::1] paid, double[::1] gradients):
     """Visit the rows in `order`, one step per `rule.batch_size` of them; returns the new state.
 
@@ -33,7 +35,7 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
     cdef double p, g, s, eta, step, factor
     cdef bint weighted = sample_weight.shape[0] > 0
     cdef real *weights = &v[0]
-    cdef double *sums = &u[0] if u.shape[0] else NULL
+    cdef real *sums = &u[0] if u.shape[0] else NULL
     cdef real *payments = &paid[0] if paid.shape[0] else NULL
     cdef fl_loss_sum total = fl_loss_sum(0, 1)
     cdef fl_per_column columns = kept_per_column(&X.c, 1, weights, sums, payments)
@@ -77,7 +79,7 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
 
 def run_passive_aggressive(Rows X, const double[::1] y, const double[::1] sample_weight,
                            const int64_t[::1] order, const int64_t[::1] fetch, fl_sgd_rule rule,
-                           fl_sgd_state state, real[::1] v, double[::1] u):
+                           fl_sgd_state state, real[::1] v, real[::1] u):
     """Passive-aggressive steps on the rows in `order`; returns the new state. For `fetch` see
     `look_ahead`."""
     cdef Py_ssize_t k, stop = order.shape[0]
@@ -85,7 +87,7 @@ def run_passive_aggressive(Rows X, const double[::1] y, const double[::1] sample
     cdef double p, g, s, q, loss, change
     cdef bint weighted = sample_weight.shape[0] > 0
     cdef real *weights = &v[0]
-    cdef double *sums = &u[0] if u.shape[0] else NULL
+    cdef real *sums = &u[0] if u.shape[0] else NULL
     cdef fl_per_column columns = kept_per_column(&X.c, 1, weights, sums, <const real *>NULL)
     cdef fl_row row
     with nogil:
@@ -121,7 +123,7 @@ def publish(fl_sgd_state state, const real[::1] v, const real[::1] paid, real[::
             fl_sgd_publish_f64(&state, d, &v[0], payments, &w[0])
 
 
-def publish_mean(fl_sgd_state state, const real[::1] v, const double[::1] u, real[::1] w):
+def publish_mean(fl_sgd_state state, const real[::1] v, const real[::1] u, real[::1] w):
     """w: the mean of the averaged steps' weights."""
     cdef int64_t d = v.shape[0]
     with nogil:

@@ -5,8 +5,8 @@ import numpy as np
 
 from libc.stdint cimport int32_t, int64_t
 
-from .c cimport (dot, fl_joint_loss, fl_loss, fl_per_column, fl_row, fl_row_at_f32, fl_row_at_f64, fl_sgd_rule,
-                 fl_sgd_state, joint_add, joint_scores, real, row_at)
+from .c cimport (dot, fl_joint_loss, fl_loss, fl_per_column, fl_row, fl_row_at_f32,
+                 fl_row_at_f64, fl_sgd_rule, fl_sgd_state, joint_add, joint_scores, real, row_at)
 from .rows cimport Rows
 from .sgd cimport kept_per_column, look_ahead
 
@@ -29,7 +29,7 @@ def record(Rows X, const double[::1] y, const double[::1] sample_weight, const i
     cdef double[::1] z = np.empty(K), gradient = np.zeros(K)
     cdef int64_t[::1] active = np.zeros(max(K, 2), dtype=np.int64)
     cdef real[::1] scratch = np.empty(K, dtype=np.asarray(V).dtype)
-    cdef fl_per_column columns = kept_per_column(&X.c, K, weights, <const double *>NULL,
+    cdef fl_per_column columns = kept_per_column(&X.c, K, weights, <const real *>NULL,
                                                  <const real *>NULL)
     cdef fl_row row
     with nogil:
