@@ -8,11 +8,14 @@ Environment switches, each off unless set to 1:
 """
 
 import os
+import platform
+import tempfile
 from pathlib import Path
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.errors import CompileError
 
 # Extension module -> the C files compiled into it (headers are found by the include path).
 MODULES = {
@@ -21,6 +24,7 @@ MODULES = {
     "columns": [],
     "losses": [],
     "sgd": [],
+    "multi": ["fl_dispatch.c"],
     "joint": [],
     "voted": [],
     "respond": [],
@@ -29,6 +33,16 @@ MODULES = {
     "parse": ["fl_svmlight.c"],
     "encode": [],
 }
+
+
+# Instruction set -> flags of gcc and clang, flags of MSVC; fl_multi.c is compiled for each.
+ISAS = {
+    "base": ([], []),
+    "avx2": (["-mavx2"], ["/arch:AVX2"]),
+    "avx512": (["-mavx512f", "-mavx512dq", "-mavx512vl"], ["/arch:AVX512"]),
+}
+# Element type -> macros
+TYPES = {"f32": [], "f64": [("FL_MULTI_DOUBLE", "1")]}
 
 
 def _is_on(name):
@@ -63,6 +77,12 @@ def compiler_flags(kind):
     return compile_args, link_args
 
 
+def is_x86_64():
+    """Whether the code is for this kind of processor, and for no other in the same file."""
+    architectures = os.environ.get("ARCHFLAGS", "").split("-arch")[1:] or [platform.machine()]
+    return all(a.strip().lower() in ("x86_64", "amd64") for a in architectures)
+
+
 class BuildExt(build_ext):
     """`build_ext` that chooses its flags once the compiler is known."""
 
@@ -73,7 +93,44 @@ class BuildExt(build_ext):
         for extension in self.extensions:
             extension.extra_compile_args += compile_args
             extension.extra_link_args += link_args
+            if extension.name.endswith(".multi"):
+                self.add_kernels(extension, kind)
         super().build_extensions()
+
+    def add_kernels(self, extension, kind):
+        """Compile fl_multi.c per type and instruction set, and say which of them there are."""
+        for isa, (unix_flags, msvc_flags) in ISAS.items():
+            flags = msvc_flags if kind == "msvc" else unix_flags
+            if isa != "base" and not (is_x86_64() and self.can_compile(flags)):
+                continue
+            extension.define_macros.append((f"FL_WITH_{isa.upper()}", "1"))
+            for type_name, type_macros in TYPES.items():
+                macros = [
+                    ("FL_MULTI_TABLE", f"fl_multi_{isa}_{type_name}"),
+                    (f"FL_ISA_{isa.upper()}", "1"),
+                    *type_macros,
+                    *([("FL_HAS_SSE2", "1")] if is_x86_64() else []),
+                    *([("FL_DEBUG", "1")] if DEBUG else []),
+                ]
+                extension.extra_objects += self.compiler.compile(
+                    ["src_c/fl_multi.c"],
+                    output_dir=os.path.join(self.build_temp, f"{isa}_{type_name}"),
+                    macros=macros,
+                    include_dirs=["src_c"],
+                    extra_postargs=[*extension.extra_compile_args, *flags],
+                    depends=extension.depends,
+                )
+
+    def can_compile(self, flags):
+        """Whether the compiler knows these flags."""
+        with tempfile.TemporaryDirectory() as folder:
+            source = os.path.join(folder, "flags.c")
+            Path(source).write_text("int nothing;\n", encoding="utf-8")
+            try:
+                self.compiler.compile([source], output_dir=folder, extra_postargs=flags)
+            except CompileError:
+                return False
+        return True
 
 
 def extensions():

@@ -16,7 +16,9 @@ from ._core import order as _order
 from ._core.rows import Rows
 from ._progress import show_epoch
 
-__all__ = ["SHORTER_STEPS", "EpochPlan", "Report", "RowOrder", "row_order", "train"]
+__all__ = [
+    "SHORTER_STEPS", "EpochPlan", "Progress", "Report", "RowOrder", "row_order", "train",
+]  # fmt: skip
 
 # Rows that are shuffled together where there are many: a block's rows lie side by side in memory,
 # so that an epoch reads memory nearly in order. Against a full permutation blocks of 64 cost no
@@ -96,7 +98,7 @@ class RowOrder:
         blocks: int,
         ahead: int | None = _FETCH_ROWS,
     ):
-        self.rows, self.shuffle, self.seed = rows, shuffle, seed
+        self.rows, self.shuffle, self.seed, self.ahead = rows, shuffle, seed, ahead
         self.blocks = 0 if not shuffle or shuffle == "replacement" else blocks
         self.order = rows.copy() if shuffle else rows
         by_block = self.blocks and ahead is None
@@ -104,6 +106,10 @@ class RowOrder:
         # none without shuffling: rows in the order of memory are foreseen by the processor
         distance = (ahead or _FETCH_ROWS) if shuffle else len(rows)
         self.fetch = self.unshuffled[self.blocks :] if by_block else self.order[distance:]
+
+    def fork(self) -> RowOrder:
+        """Another that goes on from here by itself."""
+        return RowOrder(self.rows, self.shuffle, self.seed.copy(), self.blocks, self.ahead)
 
     def next(self) -> np.ndarray:
         """The order of the next epoch, valid until the one after."""
@@ -153,33 +159,54 @@ def train(
     The quantity that `tol` watches is the objective (progressive loss plus penalty), or the score
     that `validate` returns for held-out rows.
     """
-    report = Report()
-    best, waited = np.inf, 0
-    started = time.perf_counter()
-    for epoch in range(plan.max_iter):
+    progress = Progress(plan)
+    while progress.goes_on:
         loss = learner.visit(X, y, weight, order.next(), order.fetch)
-        _check_finite(learner, epoch)
-        entry = {"epoch": epoch + 1, "loss": loss, "objective": loss + learner.penalty()}
+        progress.judge(learner, loss, validate)
+    return progress.report
+
+
+class Progress:
+    """The report of a training under way, and whether it goes on.
+
+    Attributes
+    ----------
+    report : Report
+    goes_on : bool
+        False once `tol` or `max_iter` ends training.
+    """
+
+    def __init__(self, plan: EpochPlan):
+        self.plan, self.report = plan, Report()
+        self.goes_on = True
+        self._best, self._waited = np.inf, 0
+        self._started = time.perf_counter()
+
+    def judge(
+        self, learner: Any, loss: float, validate: Callable[[], float] | None = None
+    ) -> None:
+        """Enter an epoch of this mean progressive loss."""
+        plan, report = self.plan, self.report
+        _check_finite(learner, report.n_iter)
+        entry = {"epoch": report.n_iter + 1, "loss": loss, "objective": loss + learner.penalty()}
         watched = entry["objective"]
         if validate is not None:
             entry["validation_score"] = validate()
             watched = -entry["validation_score"]
-        entry["seconds"] = time.perf_counter() - started
-        report.n_iter = epoch + 1
+        entry["seconds"] = time.perf_counter() - self._started
+        report.n_iter += 1
         report.trace.append(entry)
         if plan.tol is not None:
-            waited = waited + 1 if watched > best - plan.tol else 0
-            best = min(best, watched)
-            if waited >= plan.n_iter_no_change:
+            self._waited = self._waited + 1 if watched > self._best - plan.tol else 0
+            self._best = min(self._best, watched)
+            if self._waited >= plan.n_iter_no_change:
                 if plan.adaptive and learner.rule["eta0"] > _ADAPTIVE_FLOOR:
                     learner.rule["eta0"] /= _ADAPTIVE_FACTOR
-                    waited = 0
+                    self._waited = 0
                 else:
                     report.converged = True
-        _tell(plan, entry, last=report.converged or epoch + 1 == plan.max_iter)
-        if report.converged:
-            break
-    return report
+        self.goes_on = not report.converged and report.n_iter < plan.max_iter
+        _tell(plan, entry, last=not self.goes_on)
 
 
 def _check_finite(learner: Any, epoch: int) -> None:

@@ -26,19 +26,11 @@ from ._answers import answered
 from ._clone import clone
 from ._folds import is_classifier, is_pairwise
 from ._memory import machine_bytes
+from ._onepass import fit_together, fits_together
 from ._plan import Outcome, Plan, rows_of_params
 from ._shared_steps import Steps, steps_key, steps_of
 from ._splitters import n_rows, take
 from .pipeline import _fitted_transform
-
-try:
-    from ._onepass import fit_together, fits_together
-except ImportError:
-
-    def fits_together(estimator: Any) -> bool:
-        """Say that nothing trains together."""
-        return False
-
 
 __all__ = ["run"]
 
@@ -229,17 +221,25 @@ def _flat_tasks(group: _Group, jobs: list[_Job]) -> list[Callable[[], None]]:
 
 
 def _batches(jobs: list[_Job], X: Any) -> Iterator[list[_Job]]:
-    """Yield as many jobs at a time as the memory for fitted models allows."""
-    size = len(jobs)
-    if jobs and hasattr(X, "shape") and len(X.shape) == 2:
-        plan = jobs[0].group.plan
-        K = len(np.unique(plan.y)) if is_classifier(plan.estimator) else 1
-        # an estimator keeps its weights, and what training would go on from
-        one = 24 * X.shape[1] * (K if K > 2 else 1)
-        limit = machine_bytes() // 4 if plan.memory_limit is None else plan.memory_limit
-        size = max(_PASS, limit // one // _PASS * _PASS)
-    for start in range(0, len(jobs), size or 1):
-        yield jobs[start : start + size]
+    """Yield jobs of one kind, as many at a time as the memory for fitted models allows."""
+    of_kind: dict[Any, list[_Job]] = {}
+    for job in jobs:
+        of_kind.setdefault(job.made()._estimator_type, []).append(job)
+    for alike in of_kind.values():
+        size = _batch_size(alike[0].group.plan, X) or len(alike)
+        for start in range(0, len(alike), size):
+            yield alike[start : start + size]
+
+
+def _batch_size(plan: Plan, X: Any) -> int | None:
+    """Return how many fitted models memory holds; None if X does not tell its columns."""
+    if len(getattr(X, "shape", ())) != 2:
+        return None
+    K = len(np.unique(plan.y)) if is_classifier(plan.estimator) else 1
+    # an estimator keeps its weights, and what training would go on from
+    one = 24 * X.shape[1] * (K if K > 2 else 1)
+    limit = machine_bytes() // 4 if plan.memory_limit is None else plan.memory_limit
+    return max(_PASS, limit // one // _PASS * _PASS)
 
 
 def _parted(plan: Plan, jobs: list[_Job]) -> tuple[list[_Job], list[_Job]]:
@@ -257,13 +257,16 @@ def _parted(plan: Plan, jobs: list[_Job]) -> tuple[list[_Job], list[_Job]]:
             shuffles[c] = bool(learner.shuffle) if accepted else None
         # rows that train together are a mask: it holds none twice, and knows no order of its own
         order = orders[job.outcome.split]
-        fits = order == "rising" if shuffles[c] is False else order != "repeated"
+        fits = order == "rising" or shuffles[c] and order == "mixed"
+        fits = fits and len(plan.splits[job.outcome.split][1]) > 0
         (together if fits and shuffles[c] is not None else alone).append(job)
     return together, alone
 
 
 def _order_of(rows: np.ndarray) -> str:
-    """Say whether row numbers are "rising", in some other "mixed" order, or "repeated"."""
+    """Say whether row numbers are "rising", in some other "mixed" order, "repeated" or "none"."""
+    if not len(rows):
+        return "none"
     if (np.diff(rows) > 0).all():
         return "rising"
     return "repeated" if (np.diff(np.sort(rows)) == 0).any() else "mixed"

@@ -37,7 +37,14 @@ from ._validation import (
     partial_fit_classes,
 )
 
-__all__ = ["MULTI_CLASS", "OnlineClassifierMixin", "OnlineEstimator", "OnlineRegressorMixin"]
+__all__ = [
+    "MULTI_CLASS",
+    "OnlineClassifierMixin",
+    "OnlineEstimator",
+    "OnlineRegressorMixin",
+    "absent_classes",
+    "relative_weight",
+]
 
 _NO_WEIGHTS = np.empty(0)
 # What `partial_fit` changes in a classifier.
@@ -120,7 +127,7 @@ class OnlineEstimator(Estimator):
                start: list, stratify: np.ndarray | None, score: Any, callback: Any) -> None:
         """Run one task per target and keep what they have learnt."""
         rule, plan = self._rule(), self._plan(callback)
-        weight, active = _relative(weight, rows.shape[0])
+        weight, active = relative_weight(weight, rows.shape[0])
         columns = None
         if not rule.get("voted"):  # whose record goes on living with the rows
             rows, columns = by_frequency(rows, max(groups), plan.max_iter)
@@ -214,7 +221,7 @@ def _shaped(name: str, value: Any, shape: tuple) -> np.ndarray:
     return array.reshape(shape)
 
 
-def _relative(weight: np.ndarray | None, n: int) -> tuple[np.ndarray, np.ndarray]:
+def relative_weight(weight: np.ndarray | None, n: int) -> tuple[np.ndarray, np.ndarray]:
     """(weights over their mean, rows that have any): so a step's length does not depend on the
     unit in which weights are given, and a weight of 0 removes a row."""
     if weight is None:
@@ -353,7 +360,7 @@ class OnlineClassifierMixin:
                 f"{listed(classes.tolist())}; fit with warm_start=False."
             )
         weight = effective_weight(self.class_weight, classes, codes, sample_weight)
-        absent = _absent_classes(classes, codes, weight)
+        absent = absent_classes(classes, np.bincount(codes, weight, len(classes)))
         targets, groups = self._targets(classes, codes)
         start = self._start(groups, rows.shape[1], coef_init, intercept_init)
         self._train(rows, targets, groups, weight, start, codes, _share_right, callback)
@@ -457,9 +464,8 @@ def _label_kind(labels: np.ndarray) -> str:
     return {"b": "boolean", **dict.fromkeys("OUST", "text")}.get(labels.dtype.kind, "number")
 
 
-def _absent_classes(classes: np.ndarray, codes: np.ndarray, weight: np.ndarray | None) -> list:
+def absent_classes(classes: np.ndarray, mass: np.ndarray) -> list:
     """Classes whose rows all weigh 0, with a warning; fewer than two others are an error."""
-    mass = np.bincount(codes, weights=weight, minlength=len(classes))
     absent = np.flatnonzero(mass == 0).tolist()
     if len(classes) - len(absent) < 2:
         left = listed(classes[mass > 0].tolist())

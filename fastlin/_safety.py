@@ -15,7 +15,12 @@ from ._core.rows import Rows
 from ._scores import mean_loss, score_rows
 from ._sgd import LOSSES
 
-__all__ = ["best_constant_loss", "loss_if_worse_than_constant"]
+__all__ = [
+    "best_constant_loss",
+    "loss_if_worse_than_constant",
+    "may_be_worse",
+    "measured_if_worse",
+]
 
 _NAMES = {loss.code: name for name, loss in LOSSES.items()}
 # The mean loss of the last epoch is taken before each step and so lags behind that of the final
@@ -110,10 +115,29 @@ def loss_if_worse_than_constant(
     rule = learner.rule
     if _NAMES[rule["loss"]] == "perceptron":
         return None
-    y, weight = y[rows], weight[rows] if len(weight) else weight
-    constant = best_constant_loss(rule, y, weight, learner.n_outputs)
-    if not in_order and last_epoch_loss <= _CLEARLY_BETTER * constant:
+    constant = best_constant_loss(
+        rule, y[rows], weight[rows] if len(weight) else weight, learner.n_outputs
+    )
+    if not may_be_worse(rule, last_epoch_loss, constant, in_order):
         return None
-    loss = mean_loss(rule, score_rows(X, *learner.weights(), rows), y, weight)
+    return measured_if_worse(learner, X, y, weight, rows, constant)
+
+
+def may_be_worse(
+    rule: dict[str, Any], last_epoch_loss: float, constant: float, in_order: bool
+) -> bool:
+    """Whether the loss of the last epoch leaves it open that the best constant, whose loss is
+    `constant`, is better."""
+    if _NAMES[rule["loss"]] == "perceptron":
+        return False
+    return in_order or last_epoch_loss > _CLEARLY_BETTER * constant
+
+
+def measured_if_worse(
+    learner: Any, X: Rows, y: np.ndarray, weight: np.ndarray, rows: np.ndarray, constant: float
+) -> tuple[float, float] | None:
+    """(loss of the final weights on the rows, `constant`) if it is the larger one."""
+    y, weight = y[rows], weight[rows] if len(weight) else weight
+    loss = mean_loss(learner.rule, score_rows(X, *learner.weights(), rows), y, weight)
     # Equal within rounding counts as equal: on targets that nothing predicts, the constant is best.
     return (loss, constant) if loss > constant * (1 + 1e-6) + 1e-12 else None

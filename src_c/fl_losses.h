@@ -66,6 +66,15 @@ FL_INLINE struct fl_loss_info fl_loss_describe(int loss) {
     return table[loss];
 }
 
+/* The logistic loss, given d = e^-|m|, which never overflows: `fl_multi` takes the exp of many
+ * margins at once. */
+FL_INLINE double fl_log_loss_parts(double m, double y, double d, double *FL_RESTRICT slope,
+                                   double *FL_RESTRICT u) {
+    *slope = -y * ((m > 0 ? d : 1.0) / (1.0 + d));
+    *u = d;
+    return fl_max(0.0, -m);
+}
+
 /* v, and through pointers the slope and u >= 0: all in one place, since they share the exp. */
 FL_INLINE double fl_loss_parts(int loss, double p, double y, double a, double *FL_RESTRICT slope,
                                double *FL_RESTRICT u) {
@@ -81,10 +90,7 @@ FL_INLINE double fl_loss_parts(int loss, double p, double y, double a, double *F
         *slope = -2.0 * y * d;
         return d * d;
     case FL_LOSS_LOG:
-        d = fl_exp(-fl_abs(m)); /* never overflows */
-        *slope = -y * ((m > 0 ? d : 1.0) / (1.0 + d));
-        *u = d;
-        return fl_max(0.0, -m);
+        return fl_log_loss_parts(m, y, fl_exp(-fl_abs(m)), slope, u);
     case FL_LOSS_MODIFIED_HUBER:
         d = fl_max(0.0, 1.0 - m);
         *slope = m < -1.0 ? -4.0 * y : -2.0 * y * d;

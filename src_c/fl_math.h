@@ -28,16 +28,14 @@ FL_INLINE double fl_pow2(int64_t k) { return fl_from_bits((uint64_t)(k + 1023) <
 
 /* Reduction x = k ln 2 + r, |r| <= ln 2 / 2 (Cody & Waite 1980), then the Taylor polynomial of
  * (e^r - 1 - r) / r^2, whose remainder is below 2^-58 at degree 11. It is evaluated in pairs
- * (Estrin 1960): the next row waits for this result, so the length of the chain is what costs. */
-FL_INLINE double fl_exp(double x) {
+ * (Estrin 1960): the next row waits for this result, so the length of the chain is what costs.
+ * Returns e^r; k comes as the low bits of a number. */
+FL_INLINE double fl_exp_reduced(double x, uint64_t *count_bits) {
     const double ln2_high = 6.93147180369123816490e-01; /* 32 significant bits: k * it is exact */
     const double ln2_low = 1.90821492927058770002e-10;
     const double round = 6755399441055744.0; /* 1.5 * 2^52: its last bit weighs 1 */
-    if (!(x < 709.79)) return x >= 709.79 ? fl_from_bits(0x7ff0000000000000u) : x;
-    if (x < -745.14) return 0.0;
     double shifted = x * 1.4426950408889634074 + round;
     double count = shifted - round;
-    int64_t k = (int64_t)(int32_t)fl_to_bits(shifted);
     double high = x - count * ln2_high, low = count * ln2_low;
     double r = high - low, s = r * r;
     double error = (high - r) - low; /* what the subtraction rounded away */
@@ -50,7 +48,25 @@ FL_INLINE double fl_exp(double x) {
     double q = s * s;
     double low_half = (c0 + s * c2) + q * (c4 + s * c6);
     double p = low_half + (q * q) * (c8 + s * c10);
-    double y = 1.0 + (r + (s * p + error));
+    *count_bits = fl_to_bits(shifted); /* its low bits are those of k */
+    return 1.0 + (r + (s * p + error));
+}
+
+/* e^x for |x| <= FL_EXP_NEAR, without a branch, so that a loop over it runs in vector registers;
+ * the bits are those of fl_exp. */
+#define FL_EXP_NEAR 700.0
+FL_INLINE double fl_exp_near(double x) {
+    uint64_t bits;
+    double y = fl_exp_reduced(x, &bits);
+    return y * fl_from_bits((bits + 1023) << 52);
+}
+
+FL_INLINE double fl_exp(double x) {
+    uint64_t bits;
+    if (!(x < 709.79)) return x >= 709.79 ? fl_from_bits(0x7ff0000000000000u) : x;
+    if (x < -745.14) return 0.0;
+    double y = fl_exp_reduced(x, &bits);
+    int64_t k = (int64_t)(int32_t)bits;
     if (k >= -1021 && k <= 1023) return y * fl_pow2(k);
     if (k > 1023) return y * 2.0 * fl_pow2(k - 1);
     return y * fl_pow2(k + 60) * fl_pow2(-60); /* subnormal: one rounding, at the last product */

@@ -89,12 +89,17 @@ FL_INLINE double fl_pa_coefficient(const struct fl_sgd_rule *rule, double loss, 
     return -tau * g;
 }
 
-/* FL_SCALE_MIN: where the scale is folded into v; FL_MEAN_SCALE_MIN: where an average is kept, that
- * loses about epsilon / scale. */
+/* Where the scale is folded into v; and where an average is kept, which loses about
+ * epsilon / scale. */
+#define FL_SCALE_MIN_F32 1e-6
+#define FL_MEAN_SCALE_MIN_F32 1e-2
+#define FL_SCALE_MIN_F64 1e-3
+#define FL_MEAN_SCALE_MIN_F64 1e-3
+
 #define FL_REAL float
 #define FL_TYPED(name) name##_f32
-#define FL_SCALE_MIN 1e-6
-#define FL_MEAN_SCALE_MIN 1e-2
+#define FL_SCALE_MIN FL_SCALE_MIN_F32
+#define FL_MEAN_SCALE_MIN FL_MEAN_SCALE_MIN_F32
 #include "fl_sgd.inc.h"
 #undef FL_REAL
 #undef FL_TYPED
@@ -103,8 +108,8 @@ FL_INLINE double fl_pa_coefficient(const struct fl_sgd_rule *rule, double loss, 
 
 #define FL_REAL double
 #define FL_TYPED(name) name##_f64
-#define FL_SCALE_MIN 1e-3
-#define FL_MEAN_SCALE_MIN 1e-3
+#define FL_SCALE_MIN FL_SCALE_MIN_F64
+#define FL_MEAN_SCALE_MIN FL_MEAN_SCALE_MIN_F64
 #include "fl_sgd.inc.h"
 #undef FL_REAL
 #undef FL_TYPED

@@ -1,0 +1,36 @@
+"""The contract with the C files of models trained side by side."""
+
+from .c cimport fl_row, int64_t
+
+
+cdef extern from "fl_multi.h" nogil:
+    enum:
+        FL_MAX_LANES
+    struct fl_multi_plan:
+        int loss
+        int schedule
+        double power_t
+        int weighted
+    struct fl_multi_lanes:
+        pass
+    struct fl_multi_memory:
+        int64_t d
+        void *v
+        void *u
+        void *paid
+    struct fl_multi_kernels:
+        void (*step)(const fl_multi_plan *plan, fl_multi_lanes *lanes, fl_row row,
+                     const double *s, const double *y, const fl_multi_memory *memory) noexcept nogil
+        void (*respond)(fl_row row, const void *w, double *z) noexcept nogil
+        void (*norms)(const fl_multi_lanes *lanes, const fl_multi_memory *memory, int64_t first,
+                      int64_t last, double *sizes, double *squares) noexcept nogil
+        void (*publish)(const fl_multi_lanes *lanes, const fl_multi_memory *memory, int64_t first,
+                        int64_t last, void *out) noexcept nogil
+
+
+cdef extern from "fl_dispatch.h" nogil:
+    enum:
+        FL_N_ISAS
+    const char *fl_isa_name(int isa) noexcept
+    bint fl_isa_runs(int isa) noexcept
+    const fl_multi_kernels *fl_multi_kernels_of(int isa, int is_double, int n_lanes) noexcept

@@ -1,0 +1,83 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .rows import Rows
+
+_Floats = NDArray[np.float32] | NDArray[np.float64]
+
+MAX_LANES: int
+FIELDS: tuple[str, ...]
+
+def instruction_sets() -> list[tuple[str, int, bool]]: ...
+def run(
+    isa: int,
+    n_lanes: int,
+    X: Rows,
+    order: NDArray[np.int64],
+    fetch: NDArray[np.int64],
+    pattern: NDArray[np.int32],
+    pattern_weight: NDArray[np.float64],
+    pattern_target: NDArray[np.float64],
+    sample_weight: NDArray[np.float64],
+    target: NDArray[np.float64],
+    plan: dict[str, Any],
+    lanes: NDArray[np.float64],
+    v: _Floats,
+    u: _Floats,
+    paid: _Floats,
+) -> None: ...
+def norms(
+    isa: int,
+    n_lanes: int,
+    lanes: NDArray[np.float64],
+    v: _Floats,
+    u: _Floats,
+    paid: _Floats,
+    first: int,
+    last: int,
+    sizes: NDArray[np.float64],
+    squares: NDArray[np.float64],
+) -> None: ...
+def publish(
+    isa: int,
+    n_lanes: int,
+    lanes: NDArray[np.float64],
+    v: _Floats,
+    u: _Floats,
+    paid: _Floats,
+    first: int,
+    last: int,
+    out: _Floats,
+) -> None: ...
+def gather(
+    v: _Floats,
+    n_lanes: int,
+    chosen: NDArray[np.int64],
+    out: list[Any],
+    place: NDArray[np.int32],
+    first: int,
+    last: int,
+) -> None: ...
+def scatter(
+    w: _Floats,
+    v: _Floats,
+    n_lanes: int,
+    lane: int,
+    place: NDArray[np.int32],
+    first: int,
+    last: int,
+) -> None: ...
+def respond(
+    isa: int,
+    n_lanes: int,
+    X: Rows,
+    rows: NDArray[np.int64],
+    w: _Floats,
+    intercept: NDArray[np.float64],
+    chosen: NDArray[np.int64],
+    out: NDArray[np.float64],
+    start: int,
+    stop: int,
+) -> bool: ...

@@ -1,0 +1,176 @@
+"""The loop over rows that trains many models side by side. `fl_multi.h` states what a lane is.
+
+Arrays per feature have d times as many numbers as there are lanes; `lanes` holds the numbers of
+each lane as `fl_multi_lanes` does, one row per name of `FIELDS`.
+"""
+
+from .c cimport (FL_NEAR_BYTES, FL_PREFETCH, fl_per_column, fl_prefetch_columns, fl_prefetch_start,
+                 fl_row, int32_t, int64_t, prefetch_row, real, row_at)
+from .multi cimport (FL_MAX_LANES, FL_N_ISAS, fl_isa_name, fl_isa_runs, fl_multi_kernels,
+                     fl_multi_kernels_of, fl_multi_lanes, fl_multi_memory, fl_multi_plan)
+from .rows cimport Rows
+from .sgd cimport START_AHEAD, kept_per_column
+
+MAX_LANES = FL_MAX_LANES
+FIELDS = (
+    "loss_parameter", "l1", "l2", "eta0", "alpha", "t0", "fit_intercept", "average_from", "scale",
+    "intercept", "t", "sum_scale", "sum_intercept", "n_averaged", "l1_total", "sum_loss",
+    "sum_weight", "product",
+)
+assert sizeof(fl_multi_lanes) == len(FIELDS) * FL_MAX_LANES * sizeof(double)
+
+
+def instruction_sets():
+    """(name, number, whether it runs here) of each instruction set."""
+    return [(fl_isa_name(isa).decode(), isa, bool(fl_isa_runs(isa))) for isa in range(FL_N_ISAS)]
+
+
+cdef inline const fl_multi_kernels *kernels_for(int isa, int n_lanes,
+                                                const real *v) noexcept nogil:
+    return fl_multi_kernels_of(isa, real is double, n_lanes)
+
+
+cdef inline fl_multi_memory memory_of(real[::1] v, real[::1] u, real[::1] paid,
+                                      int n_lanes) noexcept nogil:
+    cdef fl_multi_memory memory
+    memory.d = v.shape[0] // n_lanes
+    memory.v = &v[0]
+    memory.u = &u[0] if u.shape[0] else NULL
+    memory.paid = &paid[0] if paid.shape[0] else NULL
+    return memory
+
+
+def run(int isa, int n_lanes, Rows X, const int64_t[::1] order, const int64_t[::1] fetch,
+        const int32_t[::1] pattern, const double[:, ::1] pattern_weight,
+        const double[:, ::1] pattern_target, const double[::1] sample_weight,
+        const double[::1] target, fl_multi_plan plan, double[:, ::1] lanes, real[::1] v,
+        real[::1] u, real[::1] paid):
+    """Visit the rows in `order`: one step of each model that has a weight for the row.
+
+    Row i gives lane m the weight pattern_weight[pattern[i], m] and the target
+    pattern_target[pattern[i], m]; where they are not empty, sample_weight[i] multiplies the one and
+    target[i] replaces the other. A pattern below 0 is of no model. `u` and `paid` may be empty.
+    """
+    cdef Py_ssize_t k, stop = order.shape[0]
+    cdef int l
+    cdef int64_t i
+    cdef int32_t of
+    cdef const double *weights
+    cdef const double *targets
+    cdef double own_weights[16]
+    cdef double own_targets[16]
+    cdef bint weighted = sample_weight.shape[0] > 0, regression = target.shape[0] > 0
+    cdef fl_multi_memory memory = memory_of(v, u, paid, n_lanes)
+    cdef const fl_multi_kernels *kernels = kernels_for(isa, n_lanes, &v[0])
+    cdef fl_multi_lanes *numbers = <fl_multi_lanes *>&lanes[0, 0]
+    cdef const real *weights_type = &v[0]
+    cdef fl_per_column columns = kept_per_column(
+        &X.c, n_lanes, weights_type, <const real *>memory.u, <const real *>memory.paid)
+    if columns.ahead == 0 and v.shape[0] * sizeof(real) > FL_NEAR_BYTES and X.c.indices != NULL:
+        columns.ahead = 1
+    with nogil:
+        for k in range(stop):
+            if k + START_AHEAD < fetch.shape[0]:
+                fl_prefetch_start(&X.c, fetch[k + START_AHEAD])
+            if k < fetch.shape[0]:
+                FL_PREFETCH(&pattern[fetch[k]])
+                prefetch_row(&X.c, fetch[k], weights_type)
+                if weighted:
+                    FL_PREFETCH(&sample_weight[fetch[k]])
+                if regression:
+                    FL_PREFETCH(&target[fetch[k]])
+            if columns.ahead and k + columns.ahead < stop:
+                fl_prefetch_columns(&X.c, order[k + columns.ahead], &columns)
+            i = order[k]
+            of = pattern[i]
+            if of < 0:
+                continue
+            weights, targets = &pattern_weight[of, 0], &pattern_target[of, 0]
+            if weighted:
+                for l in range(n_lanes):
+                    own_weights[l] = weights[l] * sample_weight[i]
+                weights = own_weights
+            if regression:
+                for l in range(n_lanes):
+                    own_targets[l] = target[i]
+                targets = own_targets
+            kernels.step(&plan, numbers, row_at(&X.c, i, weights_type), weights, targets, &memory)
+
+
+def norms(int isa, int n_lanes, double[:, ::1] lanes, real[::1] v, real[::1] u, real[::1] paid,
+          Py_ssize_t first, Py_ssize_t last, double[::1] sizes, double[::1] squares):
+    """Add |w|_1 (only where something is paid) and |w|_2^2 of each lane's last weights over the
+    features first..last-1."""
+    cdef fl_multi_memory memory = memory_of(v, u, paid, n_lanes)
+    with nogil:
+        kernels_for(isa, n_lanes, &v[0]).norms(<const fl_multi_lanes *>&lanes[0, 0], &memory, first,
+                                               last, &sizes[0], &squares[0])
+
+
+def publish(int isa, int n_lanes, double[:, ::1] lanes, real[::1] v, real[::1] u, real[::1] paid,
+            Py_ssize_t first, Py_ssize_t last, real[::1] out):
+    """The weights that the user sees of the features first..last-1, averages where there are any;
+    `out` may be `v`."""
+    cdef fl_multi_memory memory = memory_of(v, u, paid, n_lanes)
+    with nogil:
+        kernels_for(isa, n_lanes, &v[0]).publish(<const fl_multi_lanes *>&lanes[0, 0], &memory,
+                                                 first, last, &out[0])
+
+
+def gather(real[::1] v, int n_lanes, const int64_t[::1] chosen, list out,
+           const int32_t[::1] place, Py_ssize_t first, Py_ssize_t last):
+    """out[m][j] = v[place[j], chosen[m]] for features first <= j < last; empty `place`: j. `out` is
+    a list of vectors of the dtype of v."""
+    cdef Py_ssize_t j, m, n = chosen.shape[0]
+    cdef const real *line
+    cdef real *to[16]
+    cdef int lane[16]
+    cdef real[::1] vector
+    for m in range(n):
+        vector = out[m]
+        lane[m], to[m] = <int>chosen[m], &vector[0]
+    cdef bint placed = place.shape[0] > 0
+    with nogil:
+        for j in range(first, last):
+            if placed and j + 16 < last:
+                FL_PREFETCH(&v[<int64_t>place[j + 16] * n_lanes])
+            line = &v[<int64_t>(place[j] if placed else j) * n_lanes]
+            for m in range(n):
+                to[m][j] = line[lane[m]]
+
+
+def scatter(const real[::1] w, real[::1] v, int n_lanes, int lane, const int32_t[::1] place,
+            Py_ssize_t first, Py_ssize_t last):
+    """v[place[j], lane] = w[j] for features first <= j < last; empty `place`: j."""
+    cdef Py_ssize_t j
+    cdef bint placed = place.shape[0] > 0
+    with nogil:
+        for j in range(first, last):
+            v[<int64_t>(place[j] if placed else j) * n_lanes + lane] = w[j]
+
+
+def respond(int isa, int n_lanes, Rows X, const int64_t[::1] rows, const real[::1] w,
+            const double[::1] intercept, const int64_t[::1] chosen, double[:, ::1] out,
+            Py_ssize_t start, Py_ssize_t stop):
+    """out[m, k] = w.x_i + b of lane chosen[m], i = rows[k], for start <= k < stop. Returns whether
+    all are numbers."""
+    cdef Py_ssize_t k, m, n = chosen.shape[0]
+    cdef double z[16]
+    cdef int undefined = 0
+    cdef const fl_multi_kernels *kernels = kernels_for(isa, n_lanes, &w[0])
+    cdef const real *weights = &w[0]
+    cdef fl_per_column columns = kept_per_column(&X.c, n_lanes, weights, <const real *>NULL,
+                                                 <const real *>NULL)
+    if columns.ahead == 0 and w.shape[0] * sizeof(real) > FL_NEAR_BYTES and X.c.indices != NULL:
+        columns.ahead = 1
+    with nogil:
+        for k in range(start, stop):
+            if k + 2 * columns.ahead + 4 < stop:
+                prefetch_row(&X.c, rows[k + 2 * columns.ahead + 4], weights)
+            if columns.ahead and k + columns.ahead < stop:
+                fl_prefetch_columns(&X.c, rows[k + columns.ahead], &columns)
+            kernels.respond(row_at(&X.c, rows[k], weights), weights, z)
+            for m in range(n):
+                out[m, k] = intercept[chosen[m]] + z[chosen[m]]
+                undefined |= out[m, k] != out[m, k]
+    return not undefined

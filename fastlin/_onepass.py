@@ -1,0 +1,501 @@
+"""Many estimators trained together on parts of the same rows: folds, grid points and classes.
+
+Training on large sparse data waits for indices and for the weights of their columns. These are the
+same for every fold, grid point and class, so up to 16 models go over the rows together (`_lanes`);
+what does not share a kind (loss, schedule, averaging, an L1 penalty) goes in passes of its own, and
+the passes are the tasks of threads. The rows are converted once and never copied per fold or model.
+
+One order of all rows per epoch serves all models, each of which sees the rows of its own training
+set in it. So a model equals the one trained alone on these rows in this order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from . import _parallel
+from ._core.rows import Rows
+from ._data import rows_of
+from ._epochs import RowOrder, row_order, train
+from ._lanes import LANES, Model, Pass, Stream, lane_bytes
+from ._learner import make_learner
+from ._memory import machine_bytes
+from ._online import OnlineEstimator, absent_classes, relative_weight
+from ._params import shown
+from ._prepare import by_frequency
+from ._random import spawn_seed
+from ._safety import (
+    best_constant_loss,
+    loss_if_worse_than_constant,
+    may_be_worse,
+    measured_if_worse,
+)
+from ._sgd import LOSSES
+from ._validation import check_sample_weight, check_target, effective_weight, encode_labels
+
+__all__ = ["fit_together", "fits_together"]
+
+_NO_WEIGHTS = np.empty(0)
+_LOSS_OF = {loss.code: loss for loss in LOSSES.values()}
+_MODULES = ("fastlin.sgd", "fastlin.perceptron")
+
+
+def fits_together(estimator: Any) -> bool:
+    """Whether this estimator can be trained in one pass with others.
+
+    Exactly SGDClassifier, SGDRegressor and Perceptron, with plain steps on single rows: no
+    mini-batches, adaptive or passive-aggressive steps, early stopping, warm start, votes or
+    progress reports. A value that is no valid parameter says False, so that `fit` reports it.
+    """
+    kind = type(estimator)
+    if not isinstance(estimator, OnlineEstimator) or kind.__module__ not in _MODULES:
+        return False
+    try:
+        estimator._check_params()
+        estimator._check_together()
+        rule = estimator._rule()
+    except (TypeError, ValueError):
+        return False
+    plain = rule["batch_size"] == 1 and not rule["step_rule"] and not rule["optimizer"]
+    other = rule.get("voted") or estimator.early_stopping or estimator.warm_start
+    return bool(plain and not other and not estimator.verbose)
+
+
+@dataclass
+class _Job:
+    """One estimator of the call and its outputs."""
+
+    estimator: Any
+    fold: int
+    test: np.ndarray | None
+    classes: np.ndarray | None = None
+    absent: list = field(default_factory=list)
+    scale: float = 1.0
+    outputs: list[Any] = field(default_factory=list)
+    error: Exception | None = None
+
+
+class _Alone:
+    """A joint model, whose outputs depend on one another: trained by itself in the same order."""
+
+    def __init__(self, stream: Stream, rows: Rows, job: _Job, y: np.ndarray, weight: np.ndarray):
+        self.stream, self.X, self.job, self.y, self.weight = stream, rows, job, y, weight
+        self.rule, self.plan = job.estimator._rule(), job.estimator._plan(None)
+        self.learner = self.report = self.worse = self.error = self.responses = None
+        self.cancelled = False
+
+    def cancel(self) -> None:
+        """End training soon, from another thread."""
+        self.cancelled = True
+        if self.learner is not None:
+            self.learner.cancelled = True
+
+    def __call__(self) -> _Alone:
+        member = self.stream.memberships[self.job.fold]
+        active = member & (self.weight > 0) if len(self.weight) else member
+        self.learner = make_learner(
+            self.X.shape[1], self.X.dtype, self.rule, len(self.job.classes)
+        )
+        if self.cancelled:
+            raise _parallel.Cancelled
+        order = _PartOfOrder(self.stream.order(self.plan.shuffle), active)
+        try:
+            self.report = train(self.learner, self.X, self.y, self.weight, order, self.plan)
+            self.worse = loss_if_worse_than_constant(
+                self.learner, self.X, self.y, self.weight, np.flatnonzero(active),
+                self.report.trace[-1]["loss"], in_order=not self.plan.shuffle,
+            )  # fmt: skip
+            if self.job.test is not None:
+                self.responses = self.learner.responses(self.X, self.job.test)
+        except ValueError as error:
+            self.error = error
+        return self
+
+
+class _PartOfOrder:
+    """Some rows in the order of all."""
+
+    fetch = np.empty(0, np.int64)
+
+    def __init__(self, order: RowOrder, member: np.ndarray):
+        self.order, self.member = order, member
+
+    def next(self) -> np.ndarray:
+        """The order of the next epoch."""
+        rows = self.order.next()
+        return rows[self.member[rows]]
+
+
+def fit_together(
+    estimators: list[Any],
+    X: Any,
+    y: Any,
+    train: list[np.ndarray],
+    test: list[np.ndarray | None] | None = None,
+    *,
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
+    memory_limit: int | None = None,
+    random_state: Any = None,
+) -> list[Any]:
+    """Fit each estimator in place on its own rows of X.
+
+    Parameters
+    ----------
+    estimators : list of M estimators
+        Each a different object for which `fits_together`.
+    X, y, sample_weight
+        As `fit` of the estimators takes them.
+    train, test : lists of M arrays of row numbers
+        Rows to fit on and rows to give responses for; test, or one of its entries, may be None.
+    n_jobs : int, optional
+        Threads, as in `_parallel.n_threads`. Results don't depend on it.
+    memory_limit : int, optional
+        Bytes for the weights under way, default a quarter of the machine's memory. More models than
+        fit are trained in further passes. Results don't depend on it.
+    random_state
+        Of the order of rows; None takes that of the first estimator.
+
+    Returns
+    -------
+    list of M
+        Responses for X[test[m]], float64 of shape (n_test,) or (n_test, n_classes); None where
+        test[m] is None; or the exception that ended model m, whose estimator stays unfitted.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If X, y or an argument is not valid: what concerns all models.
+    """
+    test = [None] * len(estimators) if test is None else test
+    _check_lists(estimators, train, test)
+    _parallel.n_threads(n_jobs)
+    rows, y, codes, labels, weight = _read(estimators, X, y, sample_weight)
+    members, jobs = _jobs(estimators, train, test, len(rows))
+    stream = _stream(rows, members, codes, y, labels, weight, jobs, random_state)
+    targets = _Targets(stream, rows, y, labels)
+    for job in jobs:
+        try:
+            targets.lay_out(job)
+        except (TypeError, ValueError) as error:
+            job.error = error
+    passes = _passes(stream, jobs, n_jobs, memory_limit)
+    tasks = passes + [output for job in jobs for output in job.outputs if type(output) is _Alone]
+    _parallel.run(tasks, n_jobs, lambda: [task.cancel() for task in tasks])
+    return [_finish(job, targets) for job in jobs]
+
+
+def _check_lists(estimators: list, train: list, test: list) -> None:
+    """Refuse lists that don't fit each other, and what can't be trained together."""
+    if not len(estimators) == len(train) == len(test) or not len(estimators):
+        raise ValueError(
+            "estimators, train and test must be lists of the same length, at least 1, got "
+            f"{len(estimators)}, {len(train)} and {len(test)}."
+        )
+    if len({id(estimator) for estimator in estimators}) < len(estimators):
+        raise ValueError("estimators must be different objects; clone those that come twice.")
+    for estimator in estimators:
+        if not fits_together(estimator):
+            raise ValueError(f"estimators must be such that fits_together, got {shown(estimator)}.")
+    if len({estimator._estimator_type for estimator in estimators}) > 1:
+        raise ValueError("estimators must be all classifiers or all regressors.")
+
+
+def _row_numbers(name: str, m: int, value: Any, n: int) -> np.ndarray:
+    """Row numbers, checked."""
+    rows = np.asarray(value)
+    if rows.ndim != 1 or rows.dtype.kind not in "iu" or len(rows) == 0:
+        raise ValueError(
+            f"{name}[{m}] must be a vector of at least one row number, got {shown(value)}."
+        )
+    if rows.min() < 0 or rows.max() >= n:
+        raise ValueError(f"{name}[{m}] must hold row numbers from 0 to {n - 1}, got {shown(rows)}.")
+    return np.ascontiguousarray(rows, dtype=np.int64)
+
+
+def _read(estimators: list, X: Any, y: Any, sample_weight: Any) -> tuple:
+    """(rows, y or codes as numbers, codes or None, labels or None, weights), read once for all."""
+    first = estimators[0]
+    rows = rows_of(first, X, reset=True)
+    for other in estimators[1:]:
+        rows_of(other, rows, reset=True)
+        if hasattr(first, "feature_names_in_"):
+            other.feature_names_in_ = first.feature_names_in_.copy()
+    regression = first._estimator_type == "regressor"
+    y = check_target(y, first, numeric=regression, n_samples=len(rows))
+    weight = check_sample_weight(sample_weight, len(rows))
+    if regression:
+        return rows, y, None, None, weight
+    labels, codes = encode_labels(y)
+    return rows, codes.astype(np.float64), codes.astype(np.int32), labels, weight
+
+
+def _jobs(estimators: list, train: list, test: list, n: int) -> tuple[list, list[_Job]]:
+    """(membership of the rows per distinct training set, jobs)."""
+    members: list[np.ndarray] = []
+    known_train: dict[int, int] = {}
+    known_test: dict[int, np.ndarray] = {}
+    known_bytes: dict[bytes, int] = {}
+    jobs = []
+    for m, (estimator, own, held) in enumerate(zip(estimators, train, test, strict=True)):
+        if id(own) not in known_train:
+            rows = _row_numbers("train", m, own, n)
+            member = np.zeros(n, bool)
+            member[rows] = True
+            if np.count_nonzero(member) < len(rows):
+                raise ValueError(f"train[{m}] must not name a row twice; use sample_weight.")
+            bits = np.packbits(member).tobytes()
+            if bits not in known_bytes:
+                known_bytes[bits] = len(members)
+                members.append(member)
+            known_train[id(own)] = known_bytes[bits]
+        if held is not None and id(held) not in known_test:
+            known_test[id(held)] = _row_numbers("test", m, held, n)
+        jobs.append(
+            _Job(estimator, known_train[id(own)], None if held is None else known_test[id(held)])
+        )
+    return members, jobs
+
+
+def _stream(rows, members, codes, y, labels, weight, jobs, random_state) -> Stream:
+    """What all models share."""
+    estimators = [job.estimator for job in jobs]
+    state = estimators[0].random_state if random_state is None else random_state
+    (seed,) = spawn_seed(state, 1)
+    union = np.logical_or.reduce(members)
+    if weight is not None:
+        union &= weight > 0
+    visited = np.flatnonzero(union)
+    if not len(visited):
+        visited = np.arange(len(rows))
+
+    # made once, since it looks at all of y; none of these is ever advanced
+    made: dict[str, RowOrder] = {}
+    for estimator in estimators:
+        shuffle = estimator.shuffle
+        if str(shuffle) not in made:
+            made[str(shuffle)] = row_order(rows, y, visited, shuffle, seed)
+
+    def order(shuffle: bool | str) -> RowOrder:
+        return made[str(shuffle)].fork()
+
+    epochs = max(estimator.max_iter for estimator in estimators)
+    renumbered, columns = by_frequency(rows, LANES[-1], epochs)
+    stream = Stream(
+        renumbered, members, codes, 1 if labels is None else len(labels),
+        y if labels is None else _NO_WEIGHTS, _NO_WEIGHTS if weight is None else weight, order,
+    )  # fmt: skip
+    if columns is not None:
+        stream.place = columns.place
+    return stream
+
+
+class _Targets:
+    """Targets and weights of each output, as `fit` would have set them on the rows alone."""
+
+    def __init__(self, stream: Stream, rows: Rows, y: np.ndarray, labels: np.ndarray | None):
+        self.stream, self.rows, self.y, self.labels = stream, rows, y, labels
+        self._known: dict[Any, Any] = {}
+
+    def _once(self, key: Any, make: Any) -> Any:
+        """What was made for this key before, or now."""
+        if key not in self._known:
+            self._known[key] = make()
+        return self._known[key]
+
+    def lay_out(self, job: _Job) -> None:
+        """Add the outputs of a job."""
+        estimator, stream = job.estimator, self.stream
+        rule, plan = estimator._rule(), estimator._plan(None)
+        if self.labels is None:
+            table = self._regression_scale(job.fold)
+            job.outputs = [Model(rule, plan, job.fold, table, np.ones(1), job.test)]
+            return
+        present, table = self._class_weights(job)
+        job.classes = self.labels[present]
+        with_weight = np.bincount(
+            np.searchsorted(present, self._fold_codes(job.fold)[0]), minlength=len(present)
+        )
+        if len(present) < 2:
+            raise ValueError(
+                "The number of classes has to be greater than one; got 1 class: "
+                f"{job.classes.tolist()}."
+            )
+        mass = with_weight * (table[present] > 0)
+        if len(stream.sample_weight):
+            codes, w = self._fold_codes(job.fold)
+            mass = np.bincount(np.searchsorted(present, codes), w * table[codes], len(present))
+        job.absent = absent_classes(job.classes, mass)
+        if len(present) > 2 and estimator._is_joint(len(present)):
+            job.outputs = [self._alone(job, present, table)]
+            return
+        positive = present[1:] if len(present) == 2 else present
+        for k in positive:
+            sign = np.full(len(self.labels), -1.0)
+            sign[k] = 1.0
+            job.outputs.append(Model(rule, plan, job.fold, table, sign, job.test))
+
+    def _alone(self, job: _Job, present: np.ndarray, table: np.ndarray) -> _Alone:
+        """The task of a joint model."""
+        stream = self.stream
+        number = np.zeros(len(self.labels))
+        number[present] = np.arange(len(present))
+        plain = not len(stream.sample_weight) and bool((table[present] == 1).all())
+        weight = _NO_WEIGHTS if plain else table[stream.codes]
+        if len(stream.sample_weight):
+            weight = weight * stream.sample_weight
+        return _Alone(stream, self.rows, job, number[stream.codes], weight)
+
+    def _fold_codes(self, fold: int) -> tuple[np.ndarray, np.ndarray | None]:
+        """Class numbers and sample weights of a training set's rows."""
+
+        def make():
+            member, stream = self.stream.memberships[fold], self.stream
+            codes = None if stream.codes is None else stream.codes[member]
+            return codes, stream.sample_weight[member] if len(stream.sample_weight) else None
+
+        return self._once(("codes", fold), make)
+
+    def _regression_scale(self, fold: int) -> np.ndarray:
+        """What sample weights are multiplied by: their mean on the training set shall be 1."""
+        _, weight = self._fold_codes(fold)
+        return np.array([_factor(weight)])
+
+    def _class_weights(self, job: _Job) -> tuple[np.ndarray, np.ndarray]:
+        """(classes in the training set, factor of the sample weight per class)."""
+        codes, weight = self._fold_codes(job.fold)
+        spec = job.estimator.class_weight
+        key = ("weights", job.fold, repr(sorted(spec.items(), key=repr)) if isinstance(spec, dict)
+               else spec)
+
+        def make():
+            present = np.flatnonzero(np.bincount(codes, minlength=len(self.labels)))
+            own = np.searchsorted(present, codes)
+            combined = effective_weight(spec, self.labels[present], own, weight)
+            table = np.zeros(len(self.labels))
+            if spec is None:
+                table[present] = _factor(weight)
+                return present, table
+            base = np.ones(len(codes)) if weight is None else weight
+            counted = np.flatnonzero(base > 0)
+            # of a class whose rows all weigh 0 the factor does not matter
+            first = np.full(len(present), -1)
+            first[own[counted][::-1]] = counted[::-1]
+            known = first >= 0
+            table[present[known]] = combined[first[known]] / base[first[known]]
+            return present, table * _factor(combined)
+
+        return self._once(key, make)
+
+    def constant(self, model: Model) -> float:
+        """Mean loss of the best constant on the rows of the model."""
+        rule, (codes, weight) = model.rule, self._fold_codes(model.fold)
+        parts = ("loss", "loss_parameter", "fit_intercept")
+        key = (model.fold, *(rule[part] for part in parts), model.class_weight.tobytes(),
+               model.class_target.tobytes())
+
+        def make():
+            if self.labels is None:
+                y = self.y[self.stream.memberships[model.fold]]
+                return best_constant_loss(rule, y, _NO_WEIGHTS if weight is None else weight)
+            mass = np.bincount(codes, weight, len(self.labels)) * model.class_weight
+            sides = [mass[model.class_target < 0].sum(), mass[model.class_target > 0].sum()]
+            return best_constant_loss(rule, np.array([-1.0, 1.0]), np.array(sides))
+
+        return self._once(key, make)
+
+    def worse(self, model: Model) -> tuple[float, float] | None:
+        """What `loss_if_worse_than_constant` says of a trained model."""
+        constant, in_order = self.constant(model), not model.plan.shuffle
+        last = model.report.trace[-1]["loss"]
+        if not may_be_worse(model.rule, last, constant, in_order):
+            return None
+        stream = self.stream
+        member = stream.memberships[model.fold]
+        if stream.codes is None:
+            y, weight = self.y, stream.sample_weight
+        else:
+            y, weight = model.class_target[stream.codes], model.class_weight[stream.codes]
+            if len(stream.sample_weight):
+                weight = weight * stream.sample_weight
+        if len(weight):
+            member = member & (weight > 0)
+        return measured_if_worse(
+            model.learner, self.rows, y, weight, np.flatnonzero(member), constant
+        )
+
+
+def _factor(total: np.ndarray | None) -> float:
+    """What weights are multiplied by so that those above 0 have the mean 1."""
+    if total is None:
+        return 1.0
+    relative, _ = relative_weight(total, len(total))
+    heaviest = int(total.argmax())
+    return float(relative[heaviest] / total[heaviest])
+
+
+def _passes(stream: Stream, jobs: list[_Job], n_jobs: int | None, limit: int | None) -> list[Pass]:
+    """Models of one kind in passes: as many side by side as there are lanes, memory allows, and
+    leaves work for each thread."""
+    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, np.integer))
+                              or limit < 1):
+        raise ValueError(f"memory_limit must be None or a number of bytes >= 1, got {shown(limit)}.")
+    kinds: dict[tuple, list[Model]] = {}
+    for job in jobs:
+        if job.error is None:
+            for output in job.outputs:
+                if isinstance(output, Model):
+                    kinds.setdefault(output.kind, []).append(output)
+    threads = _parallel.n_threads(n_jobs)
+    widest = [n for n in LANES if n * stream.X.dtype.itemsize <= 64]
+    n_models = sum(map(len, kinds.values()))
+    passes = []
+    for models in kinds.values():
+        share = max(1, -(-len(models) * min(threads, n_models) // n_models))
+        wanted = -(-len(models) // share)
+        room = (machine_bytes() // 4 if limit is None else limit) // min(threads, n_models)
+        fitting = [n for n in widest if n * lane_bytes(models[0], stream.X) <= room]
+        if not fitting and limit is not None:
+            need = widest[0] * lane_bytes(models[0], stream.X) * min(threads, n_models)
+            raise ValueError(
+                f"memory_limit must be at least {need} bytes for {stream.X.shape[1]} columns, got "
+                f"{limit}; hash the columns to fewer."
+            )
+        most = (fitting or widest[:1])[-1]
+        size = next((n for n in widest if n >= wanted and n <= most), most)
+        for start in range(0, len(models), size):
+            part = models[start : start + size]
+            passes.append(Pass(stream, part, next(n for n in widest if n >= len(part))))
+    return passes
+
+
+def _finish(job: _Job, targets: _Targets) -> Any:
+    """Give an estimator what its outputs have learnt; returns its responses or its exception."""
+    error = job.error or next((out.error for out in job.outputs if out.error is not None), None)
+    if error is not None:
+        return error
+    done = []
+    for out in job.outputs:
+        worse = out.worse if isinstance(out, _Alone) else targets.worse(out)
+        done.append(SimpleNamespace(learner=out.learner, report=out.report, worse=worse))
+    estimator = job.estimator
+    estimator._finish(done)
+    if job.classes is None:
+        estimator._set_weights()
+    else:
+        estimator.classes_ = job.classes
+        estimator._set_weights(job.absent)
+    if job.test is None:
+        return None
+    p = [out.responses for out in job.outputs]
+    if isinstance(job.outputs[0], _Alone):
+        responses = p[0]
+    else:
+        responses = p[0] if len(p) == 1 else np.stack(p, axis=1)
+    for k in job.absent:
+        responses[:, k] = -np.inf
+    return responses

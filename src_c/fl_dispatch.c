@@ -1,0 +1,50 @@
+/* The build compiles fl_multi.c for "base" and, where the compiler knows them, for the others; then
+ * it defines FL_WITH_AVX2 and FL_WITH_AVX512. */
+#include "fl_dispatch.h"
+
+extern const struct fl_multi_table fl_multi_base_f32, fl_multi_base_f64;
+#ifdef FL_WITH_AVX2
+extern const struct fl_multi_table fl_multi_avx2_f32, fl_multi_avx2_f64;
+#endif
+#ifdef FL_WITH_AVX512
+extern const struct fl_multi_table fl_multi_avx512_f32, fl_multi_avx512_f64;
+#endif
+
+static const struct fl_multi_table *const tables[FL_N_ISAS][2] = {
+    {&fl_multi_base_f32, &fl_multi_base_f64},
+#ifdef FL_WITH_AVX2
+    {&fl_multi_avx2_f32, &fl_multi_avx2_f64},
+#else
+    {NULL, NULL},
+#endif
+#ifdef FL_WITH_AVX512
+    {&fl_multi_avx512_f32, &fl_multi_avx512_f64},
+#else
+    {NULL, NULL},
+#endif
+};
+
+const char *fl_isa_name(int isa) {
+    static const char *const names[] = {
+#define FL_ISA_NAME(E, name) name,
+        FL_ISAS(FL_ISA_NAME)
+#undef FL_ISA_NAME
+    };
+    return names[isa];
+}
+
+int fl_isa_runs(int isa) {
+    if (tables[isa][0] == NULL) return 0;
+#ifdef FL_X86
+    if (isa == FL_ISA_AVX2_NUMBER) return FL_CPU_SUPPORTS("avx2");
+    if (isa == FL_ISA_AVX512_NUMBER) {
+        return FL_CPU_SUPPORTS("avx512f") && FL_CPU_SUPPORTS("avx512dq") &&
+               FL_CPU_SUPPORTS("avx512vl");
+    }
+#endif
+    return isa == FL_ISA_BASE_NUMBER;
+}
+
+const struct fl_multi_kernels *fl_multi_kernels_of(int isa, int is_double, int n_lanes) {
+    return &tables[isa][is_double]->lanes[n_lanes == 16 ? 2 : n_lanes == 8 ? 1 : 0];
+}

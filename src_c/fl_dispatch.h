@@ -1,0 +1,26 @@
+/* Which instruction sets there are kernels for, and which of them this machine can run. The choice
+ * is made once, at import; its number goes into every call. */
+#ifndef FL_DISPATCH_H
+#define FL_DISPATCH_H
+
+#include "fl_multi.h"
+
+/* X(ENUM, name), the plainest first */
+#define FL_ISAS(X) X(BASE, "base") X(AVX2, "avx2") X(AVX512, "avx512")
+
+enum fl_isa {
+#define FL_ISA_ENUM(E, name) FL_ISA_##E##_NUMBER,
+    FL_ISAS(FL_ISA_ENUM)
+#undef FL_ISA_ENUM
+    FL_N_ISAS
+};
+
+const char *fl_isa_name(int isa);
+
+/* Whether kernels for it were compiled, and the processor has it. */
+int fl_isa_runs(int isa);
+
+/* Kernels for float or double and 4, 8 or 16 lanes, of an instruction set that runs. */
+const struct fl_multi_kernels *fl_multi_kernels_of(int isa, int is_double, int n_lanes);
+
+#endif

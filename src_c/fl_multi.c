@@ -1,0 +1,39 @@
+/* Compiled once per type and instruction set: FL_MULTI_REAL is float or double, FL_MULTI_TABLE the
+ * name of the table that comes out. */
+#include "fl_multi.h"
+
+#ifdef FL_HAS_SSE2
+#  include <immintrin.h>
+#endif
+
+#ifdef FL_MULTI_DOUBLE
+#  define FL_REAL double
+#  define FL_REAL_BYTES 8
+#  define FL_TYPED(name) name##_f64
+#  define FL_SCALE_MIN FL_SCALE_MIN_F64
+#  define FL_MEAN_SCALE_MIN FL_MEAN_SCALE_MIN_F64
+#else
+#  define FL_REAL float
+#  define FL_REAL_BYTES 4
+#  define FL_TYPED(name) name##_f32
+#  define FL_SCALE_MIN FL_SCALE_MIN_F32
+#  define FL_MEAN_SCALE_MIN FL_MEAN_SCALE_MIN_F32
+#endif
+
+#define FL_LANES 4
+#define FL_LANED(name) name##_4
+#include "fl_multi.inc.h"
+
+#define FL_LANES 8
+#define FL_LANED(name) name##_8
+#include "fl_multi.inc.h"
+
+#define FL_LANES 16
+#define FL_LANED(name) name##_16
+#include "fl_multi.inc.h"
+
+#define FL_KERNELS(n) \
+    {fl_multi_step_##n, fl_multi_respond_##n, fl_multi_norms_##n, fl_multi_publish_##n}
+
+extern const struct fl_multi_table FL_MULTI_TABLE;
+const struct fl_multi_table FL_MULTI_TABLE = {{FL_KERNELS(4), FL_KERNELS(8), FL_KERNELS(16)}};
