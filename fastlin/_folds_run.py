@@ -237,7 +237,7 @@ def _batch_size(plan: Plan, X: Any) -> int | None:
         return None
     K = len(np.unique(plan.y)) if is_classifier(plan.estimator) else 1
     # an estimator keeps its weights, and what training would go on from
-    one = 24 * X.shape[1] * (K if K > 2 else 1)
+    one = max(1, 24 * X.shape[1] * (K if K > 2 else 1))
     limit = machine_bytes() // 4 if plan.memory_limit is None else plan.memory_limit
     return max(_PASS, limit // one // _PASS * _PASS)
 
