@@ -104,6 +104,11 @@ def cross_validate(
     FitFailedWarning
         If some fits failed.
 
+    Notes
+    -----
+    Models trained together visit the rows in one order, drawn from the `random_state` of the
+    estimator; `GridSearchCV` says what follows.
+
     Examples
     --------
     >>> import numpy as np

@@ -97,6 +97,13 @@ class GridSearchCV(Estimator):
     feature_names_in_ : ndarray of str, dtype object
         Those of the best estimator, if it has seen any.
 
+    Notes
+    -----
+    Models of one pass visit the rows in one order, drawn from the `random_state` of the estimator:
+    each equals one trained alone on its rows in that order. A lone fit on the rows of a fold draws
+    another order, so that its scores differ as they do between two seeds; with ``shuffle=False``
+    they are the same.
+
     Examples
     --------
     >>> import numpy as np
