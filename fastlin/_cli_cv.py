@@ -161,4 +161,3 @@ def _draw(figure: Any, search: GridSearchCV, task: Task, X: Any, args: Namespace
         model, X, task.examples.y, ax=ax, cv=_folds(task, args), n_jobs=args.n_jobs, shuffle=True,
         random_state=args.seed, params=params, error_score="raise",
     )  # fmt: skip
-    ax.set_ylabel("R2" if task.is_regression else "accuracy")

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ._folds import checked_data, splits_of, warn_of_absent_classes
+from ._folds import checked_data, has_classes, splits_of, warn_of_absent_classes
 from ._folds import is_classifier as _is_classifier
-from ._folds_run import Outcome, Plan, run
+from ._folds_run import run
 from ._params import Boolean, OneOf
+from ._plan import Outcome, Plan
 from ._routed import routed
 from ._scored import check_run_options, run_scored, scores_of
 from ._scoring import Scorers
@@ -102,6 +103,11 @@ def cross_validate(
         as errors, since a class that was not seen is never predicted.
     FitFailedWarning
         If some fits failed.
+
+    Notes
+    -----
+    Models trained together visit the rows in one order, drawn from the `random_state` of the
+    estimator; `GridSearchCV` says what follows.
 
     Examples
     --------
@@ -282,8 +288,8 @@ def held_out(
     if y is not None and _is_classifier(estimator):
         warn_of_absent_classes(y, splits)
     outcomes = run(Plan(estimator, [{}], splits, X, y, method=method, **more))
-    if method != "predict" and isinstance(y, np.ndarray) and y.ndim == 1:
-        classes = encode_labels(y)[0]
+    if method != "predict" and has_classes(y):
+        classes = encode_labels(np.asarray(y).ravel())[0]
         for outcome in outcomes:
             outcome.answers = _by_class(outcome, classes, method)
     return _in_order([outcome.answers for outcome in outcomes], np.argsort(rows)), outcomes

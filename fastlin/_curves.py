@@ -12,8 +12,9 @@ from . import _parallel
 from ._clone import clone
 from ._exceptions import warn
 from ._folds import checked_data, is_classifier, splits_of, warn_of_absent_classes
-from ._folds_run import Plan, rows_of_params, run
+from ._folds_run import run
 from ._params import Boolean, Instance, shown
+from ._plan import Plan, rows_of_params
 from ._routed import routed
 from ._scored import check_run_options, finish_failures, run_scored, scores_of
 from ._scoring import Scorers

@@ -13,18 +13,23 @@ from ._params import Integer, shown
 from ._splitters import KFold, StratifiedKFold, n_rows
 from ._targets import check_classification_targets, listed
 
-__all__ = ["checked_data", "has_classes", "is_classifier", "is_pairwise", "splits_of",
-           "warn_of_absent_classes"]  # fmt: skip
+__all__ = ["checked_data", "has_classes", "is_classifier", "is_pairwise", "kind_of",
+           "splits_of", "warn_of_absent_classes"]  # fmt: skip
 
 Splits = list[tuple[np.ndarray, np.ndarray]]
 
 
-def is_classifier(estimator: Any) -> bool:
-    """Say whether an estimator of fastlin, or any with scikit-learn's tags, is a classifier."""
+def kind_of(estimator: Any) -> str | None:
+    """Return "classifier", "regressor" ... of an estimator of fastlin or one with such tags."""
     kind = getattr(estimator, "_estimator_type", None)
     if kind is None and "sklearn" in sys.modules and hasattr(estimator, "__sklearn_tags__"):
         kind = estimator.__sklearn_tags__().estimator_type
-    return kind == "classifier"
+    return kind
+
+
+def is_classifier(estimator: Any) -> bool:
+    """Say whether an estimator is a classifier."""
+    return kind_of(estimator) == "classifier"
 
 
 def is_pairwise(estimator: Any) -> bool:

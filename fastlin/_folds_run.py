@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -23,99 +23,19 @@ import numpy as np
 
 from . import _parallel
 from ._answers import answered
-from ._clone import clone, cloned_params
-from ._folds import Splits, is_pairwise
-from ._scoring import Scorers
+from ._clone import clone
+from ._folds import is_classifier, is_pairwise
+from ._memory import machine_bytes
+from ._onepass import fit_together, fits_together
+from ._plan import Outcome, Plan, rows_of_params
 from ._shared_steps import Steps, steps_key, steps_of
 from ._splitters import n_rows, take
 from .pipeline import _fitted_transform
 
-try:
-    from ._onepass import fit_together, fits_together
-except ImportError:
+__all__ = ["run"]
 
-    def fits_together(estimator: Any) -> bool:
-        """Say that nothing trains together."""
-        return False
-
-
-__all__ = ["Outcome", "Plan", "is_per_row", "rows_of_params", "run"]
-
-
-@dataclass
-class Outcome:
-    """What became of one point of the grid on one split."""
-
-    candidate: int
-    split: int
-    scores: dict[str, float] | None = None
-    train_scores: dict[str, float] | None = None
-    fit_time: float = 0.0
-    score_time: float = 0.0
-    failure: Exception | None = None
-    estimator: Any = None
-    answers: Any = None
-    classes: Any = None
-
-
-@dataclass
-class Plan:
-    """What is to be fitted on what, and what is to be kept of it.
-
-    Attributes
-    ----------
-    candidates : list of dict
-        Parameters to set, one dict for each point of the grid.
-    scorers : Scorers or None
-        None leaves scores out.
-    method : str or None
-        Method whose answers to the test rows are kept.
-    keep : bool
-        Whether fitted estimators are kept.
-    """
-
-    estimator: Any
-    candidates: list[dict[str, Any]]
-    splits: Splits
-    X: Any
-    y: Any
-    scorers: Scorers | None = None
-    fit_params: dict[str, Any] = field(default_factory=dict)
-    score_params: dict[str, Any] = field(default_factory=dict)
-    train_scores: bool = False
-    method: str | None = None
-    keep: bool = False
-    n_jobs: int | None = None
-    memory_limit: int | None = None
-    verbose: int = 0
-
-    def made(self, candidate: int) -> Any:
-        """Return a fresh estimator with the parameters of a point of the grid."""
-        params = cloned_params(self.candidates[candidate])
-        estimator = clone(self.estimator)
-        return estimator.set_params(**params) if params else estimator
-
-    @property
-    def raises(self) -> bool:
-        """Whether a failed fit ends everything."""
-        return self.scorers is None or self.scorers.error_score == "raise"
-
-
-def is_per_row(value: Any, n: int) -> bool:
-    """Say whether an argument of `fit` has one value for each row."""
-    if isinstance(value, (list, tuple)) or hasattr(value, "iloc"):
-        return len(value) == n
-    return len(getattr(value, "shape", ())) > 0 and n_rows(value) == n
-
-
-def rows_of_params(params: dict[str, Any], rows: np.ndarray, n: int) -> dict[str, Any]:
-    """Return arguments with those that have one value for each row cut to some rows."""
-    return {
-        name: take(np.asarray(value) if isinstance(value, (list, tuple)) else value, rows)
-        if is_per_row(value, n)
-        else value
-        for name, value in params.items()
-    }
+# Models that share a pass over the data.
+_PASS = 16
 
 
 @dataclass
@@ -182,8 +102,9 @@ class _Job:
 
     def made(self) -> Any:
         """Return the learner, fresh: the last step of a pipeline, or the estimator itself."""
-        estimator = self.group.plan.made(self.outcome.candidate)
-        return estimator if self.group.steps is None else estimator.steps[-1][1]
+        if self.group.steps is None:
+            return self.group.plan.made(self.outcome.candidate)
+        return clone(self.group.steps[self.place].last[1])
 
     @property
     def fit_params(self) -> dict[str, Any]:
@@ -269,6 +190,8 @@ def _run_stateless(group: _Group) -> None:
         for name, step in steps.stateless:
             X = _fitted_transform(step, X, plan.y, steps.fit_params[name])
             done[name] = step
+    except _parallel.Cancelled:
+        raise
     except Exception:
         for each in group.steps:
             each.stateless, each.stateful = [], each.stateless + each.stateful
@@ -279,35 +202,74 @@ def _run_stateless(group: _Group) -> None:
 
 
 def _flat_tasks(group: _Group, jobs: list[_Job]) -> list[Callable[[], None]]:
-    """Train what trains together; return tasks for all else and for the scores."""
+    """Train and score what trains together; return tasks for all else."""
     plan = group.plan
     together, alone = _parted(plan, jobs)
-    tasks = [partial(_run_alone, job, _Data(group, job.outcome.split)) for job in alone]
-    if together:
-        datas = [_Data(group, job.outcome.split) for job in together]
-        n_test = [len(data.test) for data in datas]
+    for batch in _batches(together, group.X):
+        datas = [_Data(group, job.outcome.split) for job in batch]
         ask = [np.concatenate([d.test, d.train]) if plan.train_scores else d.test for d in datas]
-        weight = together[0].fit_params.get("sample_weight")
+        weight = batch[0].fit_params.get("sample_weight")
         train = [data.train for data in datas]
-        answers = _train_together(together, group.X, plan.y, weight, train, ask, plan.n_jobs)
-        for job, data, n, z in zip(together, datas, n_test, answers, strict=True):
-            if z is not None:
-                tasks.append(partial(_score_answers, job, data, n, z))
-    return tasks
+        answers = _train_together(batch, group.X, plan.y, weight, train, ask, plan.n_jobs)
+        scores = [
+            partial(_score_answers, job, data, z)
+            for job, data, z in zip(batch, datas, answers, strict=True)
+            if z is not None
+        ]
+        _parallel.run(_with_callers_settings(scores), plan.n_jobs)
+    return [partial(_run_alone, job, _Data(group, job.outcome.split)) for job in alone]
+
+
+def _batches(jobs: list[_Job], X: Any) -> Iterator[list[_Job]]:
+    """Yield jobs of one kind, as many at a time as the memory for fitted models allows."""
+    of_kind: dict[Any, list[_Job]] = {}
+    for job in jobs:
+        of_kind.setdefault(job.made()._estimator_type, []).append(job)
+    for alike in of_kind.values():
+        size = _batch_size(alike[0].group.plan, X) or len(alike)
+        for start in range(0, len(alike), size):
+            yield alike[start : start + size]
+
+
+def _batch_size(plan: Plan, X: Any) -> int | None:
+    """Return how many fitted models memory holds; None if X does not tell its columns."""
+    if len(getattr(X, "shape", ())) != 2:
+        return None
+    K = len(np.unique(plan.y)) if is_classifier(plan.estimator) else 1
+    # an estimator keeps its weights, and what training would go on from
+    one = max(1, 24 * X.shape[1] * (K if K > 2 else 1))
+    limit = machine_bytes() // 4 if plan.memory_limit is None else plan.memory_limit
+    return max(_PASS, limit // one // _PASS * _PASS)
 
 
 def _parted(plan: Plan, jobs: list[_Job]) -> tuple[list[_Job], list[_Job]]:
     """Return the jobs whose learners train together, and the others."""
     together: list[_Job] = []
     alone: list[_Job] = []
-    accepted: dict[int, bool] = {}
+    shuffles: dict[int, bool | None] = {}
+    orders = [_order_of(train) for train, _ in plan.splits] if jobs else []
     for job in jobs:
         c = job.outcome.candidate
-        if c not in accepted:
+        if c not in shuffles:
+            learner = job.made()
             known = plan.y is not None and set(job.fit_params) <= {"sample_weight"}
-            accepted[c] = known and fits_together(job.made())
-        (together if accepted[c] else alone).append(job)
+            accepted = known and fits_together(learner)
+            shuffles[c] = bool(learner.shuffle) if accepted else None
+        # rows that train together are a mask: it holds none twice, and knows no order of its own
+        order = orders[job.outcome.split]
+        fits = order == "rising" or shuffles[c] and order == "mixed"
+        fits = fits and len(plan.splits[job.outcome.split][1]) > 0
+        (together if fits and shuffles[c] is not None else alone).append(job)
     return together, alone
+
+
+def _order_of(rows: np.ndarray) -> str:
+    """Say whether row numbers are "rising", in some other "mixed" order, "repeated" or "none"."""
+    if not len(rows):
+        return "none"
+    if (np.diff(rows) > 0).all():
+        return "rising"
+    return "repeated" if (np.diff(np.sort(rows)) == 0).any() else "mixed"
 
 
 def _train_together(
@@ -327,7 +289,8 @@ def _train_together(
     try:
         answers = fit_together(
             [job.learner for job in jobs], X, np.asarray(y), train, test,
-            sample_weight=weight, n_jobs=n_jobs, memory_limit=plan.memory_limit,
+            sample_weight=None if weight is None else np.asarray(weight),
+            n_jobs=n_jobs, memory_limit=plan.memory_limit,
         )  # fmt: skip
     except _parallel.Cancelled:
         raise
@@ -352,6 +315,16 @@ def _fail(job: _Job, error: Exception) -> None:
 
 def _run_fold(jobs: list[_Job], data: _Data) -> None:
     """Fit the stateful steps on the training rows, then all learners on what they make of them."""
+    try:
+        _fit_fold(jobs, data)
+    finally:
+        # what they made of them is not to wait for the other folds
+        data.X_train = data.X_test = None
+        data.done = {}
+
+
+def _fit_fold(jobs: list[_Job], data: _Data) -> None:
+    """Fit and score everything of one fold."""
     group, plan = jobs[0].group, jobs[0].group.plan
     start = time.perf_counter()
     try:
@@ -364,14 +337,14 @@ def _run_fold(jobs: list[_Job], data: _Data) -> None:
         return
     seconds = (time.perf_counter() - start) / len(jobs)
     together, alone = _parted(plan, jobs)
-    if together:
-        y, rows = data.y_of(train=True), [np.arange(len(data.train))] * len(together)
-        weight = data.params_of(together[0].fit_params, train=True).get("sample_weight")
-        _train_together(together, data.X_train, y, weight, rows, None, 1)
-    for job in together:
-        job.outcome.fit_time += seconds
-        if job.outcome.failure is None:
-            _score(job, data)
+    for batch in _batches(together, data.X_train):
+        y, rows = data.y_of(train=True), [np.arange(len(data.train))] * len(batch)
+        weight = data.params_of(batch[0].fit_params, train=True).get("sample_weight")
+        _train_together(batch, data.X_train, y, weight, rows, None, 1)
+        for job in batch:
+            job.outcome.fit_time += seconds
+            if job.outcome.failure is None:
+                _score(job, data)
     for job in alone:
         _run_alone(job, data)
         job.outcome.fit_time += seconds
@@ -424,9 +397,9 @@ def _score(job: _Job, data: _Data) -> None:
     _finish(job, data)
 
 
-def _score_answers(job: _Job, data: _Data, n_test: int, responses: np.ndarray) -> None:
+def _score_answers(job: _Job, data: _Data, responses: np.ndarray) -> None:
     """Score a learner by its responses to the test rows, and perhaps to the training rows after."""
-    plan, outcome = job.group.plan, job.outcome
+    plan, outcome, n_test = job.group.plan, job.outcome, len(data.test)
     models = [answered(job.learner, z) for z in (responses[:n_test], responses[n_test:])]
     if plan.scorers is not None and not plan.scorers.need_responses_only():
         _score(job, data)

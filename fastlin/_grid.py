@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ._exceptions import warn
-from ._folds_run import Outcome
 from ._params import shown
+from ._plan import Outcome
 from ._scored import scores_of
 
 __all__ = ["points_of", "results_table"]

@@ -8,8 +8,9 @@ import numpy as np
 
 from ._exceptions import warn
 from ._folds import checked_data, is_classifier, splits_of, warn_of_absent_classes
-from ._folds_run import Outcome, Plan, run
+from ._folds_run import run
 from ._params import Boolean, Either, Instance, Integer, OneOf
+from ._plan import Outcome, Plan
 from ._routed import routed
 from ._scoring import Scorers
 

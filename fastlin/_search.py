@@ -13,15 +13,20 @@ from ._base import Estimator
 from ._best import FromBest, estimator_behind
 from ._clone import clone, cloned_params
 from ._folds import checked_data, is_classifier, splits_of, warn_of_absent_classes
-from ._folds_run import Outcome, Plan, run
+from ._folds_run import run
 from ._grid import points_of, results_table
 from ._params import Boolean, Callable, Either, HasMethods, Instance, Integer, OneOf, shown
+from ._plan import Outcome, Plan
 from ._routed import Routed
 from ._scored import PRE_DISPATCH, check_run_options, finish_failures
 from ._scoring import Scorers, routing_is_on
 
 __all__ = ["GridSearchCV"]
 
+_FOUND = (
+    "cv_results_", "n_splits_", "scorer_", "multimetric_", "best_index_", "best_params_",
+    "best_score_", "best_estimator_", "refit_time_", "feature_names_in_",
+)  # fmt: skip
 _SCORES = "(n_samples,) or (n_samples, n_classes)"
 
 
@@ -91,6 +96,13 @@ class GridSearchCV(Estimator):
         That of the best estimator.
     feature_names_in_ : ndarray of str, dtype object
         Those of the best estimator, if it has seen any.
+
+    Notes
+    -----
+    Models of one pass visit the rows in one order, drawn from the `random_state` of the estimator:
+    each equals one trained alone on its rows in that order. A lone fit on the rows of a fold draws
+    another order, so that its scores differ as they do between two seeds; with ``shuffle=False``
+    they are the same.
 
     Examples
     --------
@@ -184,9 +196,13 @@ class GridSearchCV(Estimator):
         )  # fmt: skip
         outcomes = run(plan)
         finish_failures(outcomes, scorers)
-        self._take_results(plan, outcomes)
+        found = self._found(plan, outcomes)
         if self.refit:
-            self._refit(X, y, arguments.fit)
+            found.update(self._refit(X, y, arguments.fit, found["best_params_"]))
+        # all at once: a search that ends early leaves the results of an earlier one as they were
+        for name in _FOUND:
+            vars(self).pop(name, None)
+        vars(self).update(found)
         return self
 
     def _routed(self, scorers: Scorers, params: dict[str, Any]) -> Routed:
@@ -213,27 +229,26 @@ class GridSearchCV(Estimator):
                 f"({', '.join(map(repr, names))}), a callable or False, got {shown(self.refit)}."
             )
 
-    def _take_results(self, plan: Plan, outcomes: list[Outcome]) -> None:
-        """Set what the outcomes say."""
-        names = set(outcomes[0].scores)
-        multiple = plan.scorers.is_multiple or names != {"score"}
+    def _found(self, plan: Plan, outcomes: list[Outcome]) -> dict[str, Any]:
+        """Return the attributes that the outcomes give."""
+        multiple = plan.scorers.is_multiple or set(outcomes[0].scores) != {"score"}
         if multiple:
             self._check_refit(outcomes[0].scores)
-        for old in ("best_index_", "best_params_", "best_score_", "best_estimator_",
-                    "refit_time_", "feature_names_in_"):  # fmt: skip
-            vars(self).pop(old, None)
-        results = results_table(
-            plan.candidates, len(plan.splits), outcomes, self.return_train_score
-        )
-        self.n_splits_, self.scorer_ = len(plan.splits), plan.scorers.public
+        n_splits = len(plan.splits)
+        results = results_table(plan.candidates, n_splits, outcomes, self.return_train_score)
+        found = {
+            "cv_results_": results,
+            "n_splits_": n_splits,
+            "scorer_": plan.scorers.public,
+            "multimetric_": multiple,
+        }
         if self.refit or not multiple:
             metric = self.refit if multiple else "score"
-            self.best_index_ = self._best_index(results, metric)
+            best = found["best_index_"] = self._best_index(results, metric)
+            found["best_params_"] = results["params"][best]
             if not callable(self.refit):
-                self.best_score_ = results[f"mean_test_{metric}"][self.best_index_]
-            self.best_params_ = results["params"][self.best_index_]
-        self.multimetric_ = multiple
-        self.cv_results_ = results
+                found["best_score_"] = results[f"mean_test_{metric}"][best]
+        return found
 
     def _best_index(self, results: dict[str, Any], metric: Any) -> int:
         """Return the place of the best point, the first of equals."""
@@ -248,15 +263,17 @@ class GridSearchCV(Estimator):
             )
         return best
 
-    def _refit(self, X: Any, y: Any, fit_params: dict[str, Any]) -> None:
-        """Fit the best estimator on all rows."""
-        best = clone(self.estimator).set_params(**cloned_params(self.best_params_))
+    def _refit(
+        self, X: Any, y: Any, fit_params: dict[str, Any], best_params: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Fit the best estimator on all rows; returns the attributes that this gives."""
+        best = clone(self.estimator).set_params(**cloned_params(best_params))
         start = time.perf_counter()
         best.fit(X, *(() if y is None else (y,)), **fit_params)
-        self.refit_time_ = time.perf_counter() - start
-        self.best_estimator_ = best
+        found = {"best_estimator_": best, "refit_time_": time.perf_counter() - start}
         if hasattr(best, "feature_names_in_"):
-            self.feature_names_in_ = best.feature_names_in_
+            found["feature_names_in_"] = best.feature_names_in_
+        return found
 
     # Using the best -------------------------------------------------------------------------
 
@@ -306,6 +323,11 @@ class GridSearchCV(Estimator):
 
             params = process_routing(self, "score", **params).scorer.score
         scorer = self.scorer_
+        if self.multimetric_ and not isinstance(self.refit, str):
+            raise ValueError(
+                f"score needs refit to be the name of one of several scores, got "
+                f"{shown(self.refit)}; call one of scorer_."
+            )
         if isinstance(scorer, dict):
             scorer = scorer[self.refit]
         targets = () if y is None else (y,)

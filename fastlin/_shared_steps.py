@@ -53,8 +53,10 @@ def is_stateless(step: Any) -> bool:
 
     It says so itself, by `_is_stateless` or the tag `requires_fit`, or is a one-hot encoder that
     was given its categories. scikit-learn's FunctionTransformer has the tag, but its function may
-    look at all rows that it gets.
+    look at all rows that it gets; and what works in place must not be given the caller's rows.
     """
+    if getattr(step, "copy", True) is False:
+        return False
     own = getattr(step, "_is_stateless", None)
     if own is not None:
         return bool(own() if callable(own) else own)

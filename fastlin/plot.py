@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._exceptions import not_fitted
+from ._folds import kind_of
 from ._params import OneOf, shown
 from ._targets import listed
 
@@ -39,6 +40,13 @@ def _band(ax: Any, x: Any, scores: np.ndarray, color: str, label: str) -> None:
     mean, spread = np.nanmean(scores, axis=1), np.nanstd(scores, axis=1)
     ax.plot(x, mean, "o-", color=color, label=label, markersize=4)
     ax.fill_between(x, mean - spread, mean + spread, color=color, alpha=0.15, linewidth=0)
+
+
+def _finish(ax: Any, x: str, y: str) -> None:
+    """Say what is drawn."""
+    ax.set_xlabel(x)
+    ax.set_ylabel(f"{y} (mean \u00b1 sd over the folds)")
+    ax.legend(frameon=False)
 
 
 def learning_curve(estimator: Any, X: Any, y: Any, *, ax: Any = None, **options: Any) -> Any:
@@ -85,9 +93,7 @@ def learning_curve(estimator: Any, X: Any, y: Any, *, ax: Any = None, **options:
     sizes, train, test = scores_over_sizes(estimator, X, y, **options)
     for scores, (_, color, label) in zip((train, test), _PARTS, strict=True):
         _band(ax, sizes, scores, color, label)
-    ax.set_xlabel("rows to train on")
-    ax.set_ylabel(_score_name(options.get("scoring"), estimator))
-    ax.legend(frameon=False)
+    _finish(ax, "rows to train on", _score_name(options.get("scoring"), estimator))
     return ax
 
 
@@ -97,8 +103,7 @@ def _score_name(scoring: Any, estimator: Any) -> str:
         return scoring.replace("_", " ")
     if scoring is not None:
         return str(getattr(scoring, "__name__", "score"))
-    kind = getattr(estimator, "_estimator_type", None)
-    return {"classifier": "accuracy", "regressor": "R2"}.get(kind or "", "score")
+    return {"classifier": "accuracy", "regressor": "R2"}.get(kind_of(estimator) or "", "score")
 
 
 def cv_curve(
@@ -159,10 +164,8 @@ def cv_curve(
             _band(ax, x, np.array([results[name][places] for name in splits]).T, color, label)
     best = int(np.nanargmax(results[f"mean_test_{metric}"][places]))
     ax.axvline(x[best], color="0.5", linestyle=":", linewidth=1)
-    ax.set_xlabel(param)
-    name = metric if metric != "score" else _score_name(search.scoring, search)
-    ax.set_ylabel(name.replace("_", " "))
-    ax.legend(frameon=False)
+    name = _score_name(search.scoring if metric == "score" else metric, search)
+    _finish(ax, param, name)
     return ax
 
 

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
+from search_data import NAMES, SGD, STEPS, TARGET, X, Y
 
 from fastlin import (
     KFold,
@@ -18,14 +19,6 @@ from fastlin import (
 )
 from fastlin._clone import clone
 from fastlin._oof import set_out_of_fold
-
-RNG = np.random.default_rng(0)
-X = RNG.normal(size=(120, 5))
-Y = (X @ [1.0, -1.0, 0.5, 0.0, 0.0] + 0.5 * RNG.normal(size=120) > 0).astype(int)
-NAMES = np.array(["c", "a", "b"])[(X[:, :3] + 0.3 * RNG.normal(size=(120, 3))).argmax(axis=1)]
-TARGET = X @ [1.0, -2.0, 0.5, 0.0, 0.0] + 0.1 * RNG.normal(size=120)
-STEPS = {"learning_rate": "invscaling", "eta0": 0.2, "max_iter": 5, "tol": None}
-SGD = SGDClassifier(loss="log_loss", random_state=3, **STEPS)
 
 
 def test_cross_validate_is_that_of_scikit_learn():
@@ -89,6 +82,17 @@ def test_two_classes_of_three_have_two_decisions():
     np.testing.assert_array_equal(z[y == "a", 1], -z[y == "a", 2])
     model = clone(SGD).fit(A[y != "a"], y[y != "a"])
     np.testing.assert_allclose(z[y == "a", 2], model.decision_function(A[y == "a"]))
+
+
+def test_series_of_labels_are_labels():
+    pd = pytest.importorskip("pandas")
+    labels = pd.Series(np.where(np.arange(120) < 8, "z", NAMES), index=np.arange(120)[::-1])
+    for y in (labels, labels.to_numpy()[:, None]):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            z = cross_val_predict(SGD, X, y, cv=KFold(5), method="decision_function")
+        assert z.shape == (120, 4)
+        assert (z[:24, 3] == np.finfo(np.float64).min).all() and np.abs(z[24:]).max() < 1e3
 
 
 def test_held_out_predictions_need_a_partition():

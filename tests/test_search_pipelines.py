@@ -186,6 +186,10 @@ def test_which_steps_are_stateless():
     assert not is_stateless(OneHotEncoder(categories=[["a", "b"]], min_frequency=2))
     preprocessing = pytest.importorskip("sklearn.preprocessing")
     assert is_stateless(preprocessing.Normalizer())
+    assert not is_stateless(preprocessing.Normalizer(copy=False))
+    given = X.copy()
+    cross_val_score(make_pipeline(preprocessing.Normalizer(copy=False), SGD), given, Y, cv=2)
+    np.testing.assert_array_equal(given, X)
     assert is_stateless(preprocessing.OneHotEncoder(categories=[["a", "b"]]))
     assert not is_stateless(preprocessing.StandardScaler())
     # its function may look at all the rows that it gets

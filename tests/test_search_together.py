@@ -1,5 +1,6 @@
-"""What the search makes of models that train together: with an engine that trains each alone, all
-results are those of fitting fold by fold."""
+"""What the search makes of models that train together. The engine, and one that keeps to its
+contract at the pace of one model at a time, give the results of fitting fold by fold: the learners
+here leave rows in their own order."""
 
 import numpy as np
 import pytest
@@ -16,6 +17,8 @@ from fastlin import (
 )
 from fastlin import _folds_run as runs
 from fastlin._base import Estimator, TransformerMixin
+from fastlin._clone import clone
+from fastlin._onepass import fit_together, fits_together
 from fastlin._row_slices import rows_taken
 
 RNG = np.random.default_rng(0)
@@ -23,13 +26,28 @@ X = RNG.normal(size=(120, 5))
 Y = (X @ [1.0, -1.0, 0.5, 0.0, 0.0] > 0).astype(int)
 NAMES = np.array(["c", "a", "b"])[X[:, :3].argmax(axis=1)]
 TARGET = X @ [1.0, -2.0, 0.5, 0.0, 0.0]
-STEPS = {"learning_rate": "invscaling", "eta0": 0.2, "max_iter": 5, "tol": None, "random_state": 3}
+STEPS = {"learning_rate": "invscaling", "eta0": 0.2, "max_iter": 5, "tol": None}
+STEPS["shuffle"] = False
 SGD = SGDClassifier(loss="log_loss", **STEPS)
 ALPHAS = {"alpha": [1e-4, 1e-2, 1.0]}
 
 
-class Engine:
-    """Keeps to the contract of `_onepass`, at the pace of one model at a time."""
+class Real:
+    """The engine, and a record of its calls."""
+
+    def __init__(self):
+        self.calls = []
+        self.fits_together = fits_together
+
+    def fit_together(self, estimators, *data, memory_limit=None, n_jobs=None, **options):
+        self.calls.append((len(estimators), memory_limit, n_jobs))
+        return fit_together(
+            estimators, *data, memory_limit=memory_limit, n_jobs=n_jobs, **options
+        )
+
+
+class Double:
+    """Keeps to the contract of the engine, at the pace of one model at a time."""
 
     def __init__(self):
         self.calls = []
@@ -57,12 +75,20 @@ class Engine:
         return answers
 
 
-@pytest.fixture
-def engine(monkeypatch):
-    engine = Engine()
-    monkeypatch.setattr(runs, "fits_together", engine.fits_together, raising=False)
-    monkeypatch.setattr(runs, "fit_together", engine.fit_together, raising=False)
+def put(engine, monkeypatch):
+    monkeypatch.setattr(runs, "fits_together", engine.fits_together)
+    monkeypatch.setattr(runs, "fit_together", engine.fit_together)
     return engine
+
+
+@pytest.fixture(params=[Real, Double])
+def engine(request, monkeypatch):
+    return put(request.param(), monkeypatch)
+
+
+@pytest.fixture
+def double(monkeypatch):
+    return put(Double(), monkeypatch)
 
 
 def both(engine, monkeypatch, compute):
@@ -120,7 +146,7 @@ def test_regression_weights_and_estimators(engine, monkeypatch):
     )  # fmt: skip
     assert_same(ours, alone)
     for one, other in zip(ours["estimator"], alone["estimator"], strict=True):
-        np.testing.assert_array_equal(one.coef_, other.coef_)
+        np.testing.assert_allclose(one.coef_, other.coef_, rtol=1e-10)
 
 
 @pytest.mark.parametrize("method", ["predict", "decision_function", "predict_log_proba"])
@@ -171,8 +197,8 @@ def test_last_steps_train_together_in_each_fold(engine, monkeypatch, n_jobs):
     assert engine.calls == [(3, None, 1)] * 4
 
 
-def test_failures_are_those_of_single_models(engine):
-    engine.failing = (1e-2,)
+def test_failures_are_those_of_single_models(double):
+    double.failing = (1e-2,)
     with pytest.warns(RuntimeWarning, match="5 of 15 fits failed, the first with: overflow"):
         search = GridSearchCV(SGD, ALPHAS, error_score=-1.0).fit(X, Y)
     assert search.cv_results_["mean_test_score"][1] == -1.0
@@ -187,3 +213,31 @@ def test_failures_are_those_of_single_models(engine):
 def test_other_arguments_of_fit_keep_models_apart(engine):
     cross_validate(SGD, X, Y, params={"coef_init": np.zeros((1, 5))})
     assert engine.calls == []
+
+
+def test_models_that_memory_does_not_hold_come_in_batches(double, monkeypatch):
+    # 24 bytes for each of 5 columns and 3 classes: 16 models are the least, 33 the most
+    search = GridSearchCV(SGD, {"alpha": np.logspace(-4, 0, 10)}, cv=4, refit=False)
+    for limit, sizes in ((1, [16, 16, 8]), (33 * 360, [32, 8]), (40 * 360, [32, 8]), (None, [40])):
+        double.calls.clear()
+        search.set_params(memory_limit=limit).fit(X, NAMES)
+        assert [size for size, *_ in double.calls] == sizes
+    assert_same(*both(double, monkeypatch, lambda: search.fit(X, NAMES).cv_results_))
+
+
+def test_rows_that_are_no_mask_keep_models_apart(engine):
+    """Rows drawn with replacement, and an order of rows that the learner keeps."""
+    rng = np.random.default_rng(0)
+    test = np.arange(100, 120)
+    drawn, mixed, rising = rng.integers(0, 100, 100), rng.permutation(100), np.arange(100)
+    for shuffle, train, n in (
+        (True, drawn, 0), (True, mixed, 1), (True, rising, 1), (False, drawn, 0),
+        (False, mixed, 0), (False, rising, 1),
+    ):  # fmt: skip
+        engine.calls.clear()
+        model = clone(SGD).set_params(shuffle=shuffle, random_state=3)
+        got = cross_validate(model, X, NAMES, cv=[(train, test)])["test_score"]
+        assert len(engine.calls) == n
+        if not n:
+            expected = model.fit(X[train], NAMES[train]).score(X[test], NAMES[test])
+            assert got.tolist() == [expected]
