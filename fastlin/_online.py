@@ -22,6 +22,7 @@ from ._epochs import SHORTER_STEPS, EpochPlan
 from ._exceptions import warn, warn_convergence
 from ._grow import grow_memories
 from ._learner import make_learner, weights_in
+from ._memory import check_room
 from ._params import Boolean, ClassWeight, Either, Integer, OneOf, RandomState, Real, shown
 from ._prepare import by_frequency
 from ._random import spawn_seed
@@ -128,6 +129,7 @@ class OnlineEstimator(Estimator):
         """Run one task per target and keep what they have learnt."""
         rule, plan = self._rule(), self._plan(callback)
         weight, active = relative_weight(weight, rows.shape[0])
+        check_room(rows.shape[1], sum(groups), rows.dtype.itemsize, rule)
         columns = None
         if not rule.get("voted"):  # whose record goes on living with the rows
             rows, columns = by_frequency(rows, max(groups), plan.max_iter)
@@ -178,6 +180,7 @@ class OnlineEstimator(Estimator):
         order = np.arange(rows.shape[0]) if weight is None else np.flatnonzero(weight)
         weights = _NO_WEIGHTS if weight is None else weight
         rule, d = self._rule(), rows.shape[1]
+        check_room(d, sum(groups), rows.dtype.itemsize, rule)
         learners = [
             make_learner(d, rows.dtype, rule, n_outputs, memory)
             for n_outputs, memory in zip(groups, memories, strict=True)

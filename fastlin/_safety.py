@@ -13,7 +13,7 @@ import numpy as np
 from ._core import losses as _losses
 from ._core.rows import Rows
 from ._scores import mean_loss, score_rows
-from ._sgd import LOSSES
+from ._sgd import LOSSES, SCHEDULES
 
 __all__ = [
     "best_constant_loss",
@@ -23,9 +23,13 @@ __all__ = [
 ]
 
 _NAMES = {loss.code: name for name, loss in LOSSES.items()}
-# The mean loss of the last epoch is taken before each step and so lags behind that of the final
-# weights. If it lies below this share of the constant's, the final pass is saved.
-_CLEARLY_BETTER = 0.9
+# The mean loss of the last epoch is taken before each step, so it is not that of the final weights.
+# If the steps shrink as 1/t, and nothing is averaged, and it lies below this share of the
+# constant's, the final pass over the rows is saved; in all other cases the final weights are
+# measured.
+_CLEARLY_BETTER = 0.5
+# On targets that nothing predicts the constant is best; a model that comes so near it is no worse.
+_EQUAL = 1e-3
 # Halvings of the range of b: to a billionth of it.
 _BISECTIONS = 30
 
@@ -109,8 +113,8 @@ def loss_if_worse_than_constant(
 ) -> tuple[float, float] | None:
     """(loss, that of the best constant) if the learner's final weights don't beat it.
 
-    The perceptron criterion is 0 for w = 0, and that of a row order that was not shuffled says
-    nothing about the others; see `_CLEARLY_BETTER` for the rest.
+    The perceptron criterion is 0 for w = 0, so it has none. See `may_be_worse` for when the final
+    weights are measured.
     """
     rule = learner.rule
     if _NAMES[rule["loss"]] == "perceptron":
@@ -127,10 +131,14 @@ def may_be_worse(
     rule: dict[str, Any], last_epoch_loss: float, constant: float, in_order: bool
 ) -> bool:
     """Whether the loss of the last epoch leaves it open that the best constant, whose loss is
-    `constant`, is better."""
+    `constant`, is better; it does if rows came in the caller's order, since the first ones then say
+    nothing about the last."""
     if _NAMES[rule["loss"]] == "perceptron":
         return False
-    return in_order or last_epoch_loss > _CLEARLY_BETTER * constant
+    steady = rule["schedule"] == SCHEDULES["optimal"] and not rule["optimizer"]
+    if in_order or not steady or rule["average_from"] > 0:
+        return True
+    return last_epoch_loss > _CLEARLY_BETTER * constant
 
 
 def measured_if_worse(
@@ -139,5 +147,4 @@ def measured_if_worse(
     """(loss of the final weights on the rows, `constant`) if it is the larger one."""
     y, weight = y[rows], weight[rows] if len(weight) else weight
     loss = mean_loss(learner.rule, score_rows(X, *learner.weights(), rows), y, weight)
-    # Equal within rounding counts as equal: on targets that nothing predicts, the constant is best.
-    return (loss, constant) if loss > constant * (1 + 1e-6) + 1e-12 else None
+    return (loss, constant) if loss > constant * (1 + _EQUAL) + 1e-12 else None

@@ -6,7 +6,10 @@ from typing import Any, NamedTuple
 
 from ._core import losses as _losses
 
-__all__ = ["JOINT_LOSSES", "LOSSES", "MARGIN_LOSSES", "OPTIMIZERS", "TARGET_LOSSES", "make_rule"]
+__all__ = [
+    "JOINT_LOSSES", "LOSSES", "MARGIN_LOSSES", "OPTIMIZERS", "SCHEDULES", "TARGET_LOSSES",
+    "make_rule",
+]  # fmt: skip
 
 
 class Loss(NamedTuple):
@@ -26,7 +29,7 @@ JOINT_LOSSES = tuple(name for name, loss in LOSSES.items() if loss.is_joint)
 MARGIN_LOSSES = tuple(name for name, loss in LOSSES.items() if loss.is_margin)
 TARGET_LOSSES = tuple(name for name, loss in LOSSES.items() if not loss.is_margin)
 
-_SCHEDULES = {"constant": 0, "adaptive": 0, "optimal": 1, "invscaling": 2}
+SCHEDULES = {"constant": 0, "adaptive": 0, "optimal": 1, "invscaling": 2}
 _STEP_RULES = {"gradient": 0, "pa": 1, "pa1": 2, "pa2": 3}
 
 # The schedule `optimal` is scaled by alpha. Without a penalty alpha must have no effect, so this
@@ -93,7 +96,7 @@ def make_rule(
         "loss_parameter": row.default if loss_parameter is None else float(loss_parameter),
         "l1": l1,
         "l2": l2,
-        "schedule": _SCHEDULES.get(learning_rate, 0),
+        "schedule": SCHEDULES.get(learning_rate, 0),
         "eta0": float(eta0),
         "power_t": float(power_t),
         "alpha": float(scale),

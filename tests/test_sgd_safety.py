@@ -3,14 +3,16 @@
 import copy
 import pickle
 import warnings
+from unittest import mock
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from public import CLASSIFIERS, LEARNERS, name
 from sgd_data import X, Y, risk, same_bits
 
 import fastlin
-from fastlin import SGDClassifier, SGDRegressor
+from fastlin import ConvergenceWarning, Perceptron, SGDClassifier, SGDRegressor
 from fastlin._sgd import LOSSES, MARGIN_LOSSES
 
 # Fits that end
@@ -129,3 +131,52 @@ def test_an_overflow_in_partial_fit_leaves_the_model_as_it_was():
     assert pickle.dumps(model._memories) == before
     model.set_params(eta0=0.1)
     assert same_bits(model.partial_fit(X, Y), twin.partial_fit(X, Y))
+
+
+def mean_loss(model, X, y):
+    return np.mean(0.5 * (y - model.predict(X)) ** 2)
+
+
+def mean_loss_of_constant(y):
+    return np.mean(0.5 * (y - y.mean()) ** 2)
+
+
+def test_an_average_that_is_worse_than_the_constant_warns_though_its_last_epoch_was_good():
+    X = np.random.default_rng(0).standard_normal((400, 12)) * 1e3
+    y = np.where(X[:, 0] > 0, 1.0, 0.0)
+    model = SGDRegressor(optimizer="adagrad", learning_rate="constant", eta0=0.1, average=True,
+                         max_iter=15, tol=None, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="above the .* of the best constant"):
+        model.fit(X, y)
+    assert mean_loss(model, X, y) > mean_loss_of_constant(y)
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adagrad", "adadelta", "rmsprop", "adam"])
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("learning_rate", ["constant", "invscaling", "optimal"])
+def test_a_model_without_a_warning_beats_the_constant(optimizer, average, learning_rate):
+    rng = np.random.default_rng(1)
+    for scale in (1.0, 1e3):
+        X = rng.standard_normal((300, 8)) * scale
+        y = X[:, 0] / scale + 0.5 * rng.standard_normal(300) + 3
+        model = SGDRegressor(optimizer=optimizer, learning_rate=learning_rate, eta0=0.1,
+                             average=average, max_iter=5, tol=None, random_state=0)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                model.fit(X, y)
+            except ValueError as error:
+                assert "overflow" in str(error)
+                continue
+        worse = mean_loss(model, X, y) > 1.001 * mean_loss_of_constant(y)
+        assert worse == any("best constant" in str(warning.message) for warning in caught)
+
+
+def test_more_columns_than_memory_holds_are_refused():
+    X = sp.csr_matrix(([1.0, 1.0], ([0, 1], [0, 2**31 - 2])), shape=(2, 2**31 - 1))
+    with mock.patch("fastlin._memory.available_memory", lambda: 10 * 10**9):
+        for train in (SGDClassifier().fit, Perceptron().fit):
+            with pytest.raises(ValueError, match=r"X has 2,147,483,647 columns: .* GB .*; hash"):
+                train(X, [0, 1])
+        with pytest.raises(ValueError, match="10.0 GB are available"):
+            SGDClassifier().partial_fit(X, [0, 1], classes=[0, 1])
