@@ -41,6 +41,8 @@ __all__ = ["fit_together", "fits_together"]
 
 _NO_WEIGHTS = np.empty(0)
 _LOSS_OF = {loss.code: loss for loss in LOSSES.values()}
+# An epoch of a full pass in epochs of one model, by which the gain of a preparation is reckoned
+_EPOCH_COSTS = 3
 _MODULES = ("fastlin.sgd", "fastlin.perceptron")
 
 
@@ -283,7 +285,7 @@ def _stream(rows, members, codes, y, labels, weight, jobs, random_state) -> Stre
     def order(shuffle: bool | str) -> RowOrder:
         return made[str(shuffle)].fork()
 
-    epochs = max(estimator.max_iter for estimator in estimators)
+    epochs = _EPOCH_COSTS * max(estimator.max_iter for estimator in estimators)
     renumbered, columns = by_frequency(rows, LANES[-1], epochs)
     stream = Stream(
         renumbered, members, codes, 1 if labels is None else len(labels),
@@ -317,19 +319,12 @@ class _Targets:
             return
         present, table = self._class_weights(job)
         job.classes = self.labels[present]
-        with_weight = np.bincount(
-            np.searchsorted(present, self._fold_codes(job.fold)[0]), minlength=len(present)
-        )
         if len(present) < 2:
             raise ValueError(
                 "The number of classes has to be greater than one; got 1 class: "
                 f"{job.classes.tolist()}."
             )
-        mass = with_weight * (table[present] > 0)
-        if len(stream.sample_weight):
-            codes, w = self._fold_codes(job.fold)
-            mass = np.bincount(np.searchsorted(present, codes), w * table[codes], len(present))
-        job.absent = absent_classes(job.classes, mass)
+        job.absent = absent_classes(job.classes, (self._mass(job.fold) * table)[present])
         if len(present) > 2 and estimator._is_joint(len(present)):
             job.outputs = [self._alone(job, present, table)]
             return
@@ -360,6 +355,13 @@ class _Targets:
 
         return self._once(("codes", fold), make)
 
+    def _mass(self, fold: int) -> np.ndarray:
+        """Sum of the sample weights per class in a training set."""
+        codes, weight = self._fold_codes(fold)
+        return self._once(
+            ("mass", fold), lambda: np.bincount(codes, weight, minlength=len(self.labels))
+        )
+
     def _regression_scale(self, fold: int) -> np.ndarray:
         """What sample weights are multiplied by: their mean on the training set shall be 1."""
         _, weight = self._fold_codes(fold)
@@ -374,12 +376,12 @@ class _Targets:
 
         def make():
             present = np.flatnonzero(np.bincount(codes, minlength=len(self.labels)))
-            own = np.searchsorted(present, codes)
-            combined = effective_weight(spec, self.labels[present], own, weight)
             table = np.zeros(len(self.labels))
             if spec is None:
                 table[present] = _factor(weight)
                 return present, table
+            own = np.searchsorted(present, codes)
+            combined = effective_weight(spec, self.labels[present], own, weight)
             base = np.ones(len(codes)) if weight is None else weight
             counted = np.flatnonzero(base > 0)
             # of a class whose rows all weigh 0 the factor does not matter
@@ -393,7 +395,7 @@ class _Targets:
 
     def constant(self, model: Model) -> float:
         """Mean loss of the best constant on the rows of the model."""
-        rule, (codes, weight) = model.rule, self._fold_codes(model.fold)
+        rule, weight = model.rule, self._fold_codes(model.fold)[1]
         parts = ("loss", "loss_parameter", "fit_intercept")
         key = (model.fold, *(rule[part] for part in parts), model.class_weight.tobytes(),
                model.class_target.tobytes())
@@ -402,7 +404,7 @@ class _Targets:
             if self.labels is None:
                 y = self.y[self.stream.memberships[model.fold]]
                 return best_constant_loss(rule, y, _NO_WEIGHTS if weight is None else weight)
-            mass = np.bincount(codes, weight, len(self.labels)) * model.class_weight
+            mass = self._mass(model.fold) * model.class_weight
             sides = [mass[model.class_target < 0].sum(), mass[model.class_target > 0].sum()]
             return best_constant_loss(rule, np.array([-1.0, 1.0]), np.array(sides))
 

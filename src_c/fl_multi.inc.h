@@ -159,14 +159,13 @@ static void FL_LANED(fl_multi_fold)(struct fl_multi_lanes *lanes, int l,
 FL_INLINE void FL_LANED(fl_multi_losses)(int loss, const double *p, const double *y,
                                          const double *a, double *slope, double *u, double *v) {
     if (loss == FL_LOSS_LOG) {
-        double d[FL_LANES], farthest = 0;
-        int undefined = 0;
+        double d[FL_LANES];
+        int64_t far = 0; /* or not a number */
         for (int l = 0; l < FL_LANES; l++) {
             d[l] = -fl_abs(y[l] * p[l]);
-            undefined |= d[l] != d[l];
-            farthest = fl_min(farthest, d[l]);
+            far |= (int64_t)!(d[l] > -FL_EXP_NEAR);
         }
-        if (FL_LIKELY(farthest > -FL_EXP_NEAR && !undefined)) {
+        if (FL_LIKELY(!far)) {
             for (int l = 0; l < FL_LANES; l++) d[l] = fl_exp_near(d[l]);
             for (int l = 0; l < FL_LANES; l++) {
                 v[l] = fl_log_loss_parts(y[l] * p[l], y[l], d[l], slope + l, u + l);
@@ -188,9 +187,10 @@ FL_INLINE void FL_LANED(fl_multi_losses)(int loss, const double *p, const double
 
 /* fl_loss_add per lane: s times loss into the sums. */
 FL_INLINE void FL_LANED(fl_multi_sum)(const struct fl_multi_plan *plan,
-                                      struct fl_multi_lanes *lanes, const double *s,
-                                      const double *v, const double *u) {
-    double largest = 0;
+                                      struct fl_multi_lanes *FL_RESTRICT lanes,
+                                      const double *FL_RESTRICT s, const double *FL_RESTRICT v,
+                                      const double *FL_RESTRICT u) {
+    int64_t large = 0;
     if (plan->weighted) {
         for (int l = 0; l < FL_LANES; l++) {
             if (s[l] > 0) lanes->sum_loss[l] += s[l] * (u[l] > 0 ? v[l] + fl_log1p(u[l]) : v[l]);
@@ -201,9 +201,9 @@ FL_INLINE void FL_LANED(fl_multi_sum)(const struct fl_multi_plan *plan,
             const double longer = product * (1.0 + u[l]);
             lanes->sum_loss[l] = s[l] > 0 ? more : lanes->sum_loss[l];
             lanes->product[l] = s[l] > 0 ? longer : product;
-            largest = fl_max(largest, lanes->product[l]);
+            large |= (int64_t)(lanes->product[l] > 1e300);
         }
-        if (FL_UNLIKELY(largest > 1e300)) {
+        if (FL_UNLIKELY(large)) {
             for (int l = 0; l < FL_LANES; l++) {
                 if (!(lanes->product[l] > 1e300)) continue;
                 lanes->sum_loss[l] += fl_log1p(lanes->product[l] - 1.0);
@@ -250,15 +250,16 @@ FL_INLINE int FL_LANED(fl_multi_move)(struct fl_multi_lanes *FL_RESTRICT lanes,
                                       const double *FL_RESTRICT g, double least,
                                       const struct fl_multi_memory *memory,
                                       FL_REAL *FL_RESTRICT c) {
-    double smallest = 1, moved = 0;
+    int64_t small = 0, moved = 0;
+    double by_lane[FL_LANES];
     for (int l = 0; l < FL_LANES; l++) {
         const double decayed = lanes->scale[l] * fl_l2_factor(eta[l], lanes->l2[l]);
         const double due = lanes->l1_total[l] + eta[l] * lanes->l1[l];
         lanes->scale[l] = s[l] > 0 ? decayed : lanes->scale[l];
         lanes->l1_total[l] = s[l] > 0 ? due : lanes->l1_total[l];
-        smallest = fl_min(smallest, lanes->scale[l]);
+        small |= (int64_t)(lanes->scale[l] < least);
     }
-    if (FL_UNLIKELY(smallest < least)) {
+    if (FL_UNLIKELY(small)) {
         for (int l = 0; l < FL_LANES; l++) {
             if (lanes->scale[l] < least) FL_LANED(fl_multi_fold)(lanes, l, memory);
         }
@@ -266,12 +267,12 @@ FL_INLINE int FL_LANED(fl_multi_move)(struct fl_multi_lanes *FL_RESTRICT lanes,
     for (int l = 0; l < FL_LANES; l++) {
         const double change = (-eta[l] / lanes->scale[l]) * g[l];
         const double by = lanes->fit_intercept[l] * (eta[l] * g[l]);
-        const int on = s[l] > 0;
-        c[l] = (FL_REAL)(on ? change : 0.0);
-        lanes->intercept[l] -= on ? by : 0.0;
-        moved = change != 0.0 && on ? 1.0 : moved;
+        by_lane[l] = s[l] > 0 ? change : 0.0;
+        lanes->intercept[l] -= s[l] > 0 ? by : 0.0;
+        moved |= (int64_t)(by_lane[l] != 0.0);
     }
-    return moved > 0;
+    for (int l = 0; l < FL_LANES; l++) c[l] = (FL_REAL)by_lane[l];
+    return moved != 0;
 }
 
 static void FL_LANED(fl_multi_step)(const struct fl_multi_plan *plan,
