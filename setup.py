@@ -36,8 +36,8 @@ MODULES = {
 
 
 # Instruction set -> flags of gcc and clang, flags of MSVC; fl_multi.c is compiled for each.
-# Where no exception of the floating-point unit is looked at, a comparison needs no branch: no result
-# depends on it.
+# Where nobody looks at the exceptions of the floating-point unit, a comparison needs no branch; no
+# result depends on that.
 _LANE_FLAGS = ["-fno-trapping-math"]
 ISAS = {
     "base": (_LANE_FLAGS, []),

@@ -170,8 +170,8 @@ class Pass:
             for name in _RULE:
                 self.lanes[_FIELD[name], lane] = model.rule[name]
         self._lay_out_patterns()
-        weights = self.pattern_weight
-        weighted = len(self.stream.sample_weight) > 0 or bool(((weights != 0) & (weights != 1)).any())
+        own = len(self.stream.sample_weight) > 0
+        weighted = own or not np.isin(self.pattern_weight, (0.0, 1.0)).all()
         self.plan = {
             "loss": rule["loss"], "schedule": rule["schedule"], "power_t": rule["power_t"],
             "weighted": weighted,

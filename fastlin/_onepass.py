@@ -311,7 +311,7 @@ class _Targets:
 
     def lay_out(self, job: _Job) -> None:
         """Add the outputs of a job."""
-        estimator, stream = job.estimator, self.stream
+        estimator = job.estimator
         rule, plan = estimator._rule(), estimator._plan(None)
         if self.labels is None:
             table = self._regression_scale(job.fold)
@@ -443,9 +443,11 @@ def _factor(total: np.ndarray | None) -> float:
 def _passes(stream: Stream, jobs: list[_Job], n_jobs: int | None, limit: int | None) -> list[Pass]:
     """Models of one kind in passes: as many side by side as there are lanes, memory allows, and
     leaves work for each thread."""
-    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, np.integer))
-                              or limit < 1):
-        raise ValueError(f"memory_limit must be None or a number of bytes >= 1, got {shown(limit)}.")
+    whole = isinstance(limit, (int, np.integer)) and not isinstance(limit, bool)
+    if limit is not None and not (whole and limit >= 1):
+        raise ValueError(
+            f"memory_limit must be None or a number of bytes >= 1, got {shown(limit)}."
+        )
     kinds: dict[tuple, list[Model]] = {}
     for job in jobs:
         if job.error is None:

@@ -28,6 +28,8 @@ LONG = {
     "joint": "Perceptron(max_iter=10**9, tol=None, verbose=1).fit(X, y)",
     "folds":
         "cross_val_score(SGDClassifier(max_iter=10**9, tol=None, verbose=1), X, y, n_jobs=2)",
+    "together": "together(n_jobs=1)",
+    "together in two threads": "together(n_jobs=2)",
     "adaptive": "SGDRegressor(max_iter=10**9, tol=None, verbose=1, optimizer='adam').fit(X, y)",
 }
 
@@ -36,12 +38,29 @@ LONG = {
 @pytest.mark.parametrize("fit", LONG.values(), ids=LONG)
 def test_ctrl_c_ends_a_fit(fit, tmp_path):
     code = textwrap.dedent(f"""
+        import sys
         import warnings
         import numpy as np
         from fastlin import Perceptron, SGDClassifier, SGDRegressor
         from fastlin.model_selection import cross_val_score
         X = np.random.default_rng(0).normal(size=(20_000, 50))
         y = np.arange(20_000) % 3
+
+        def together(n_jobs):
+            """Says that an epoch has been run, as `verbose` would."""
+            from fastlin import _lanes
+            from fastlin._onepass import fit_together
+            judge = _lanes.Pass._judge
+
+            def told(self):
+                print("epoch 1/", file=sys.stderr, flush=True)
+                _lanes.Pass._judge = judge
+                return judge(self)
+
+            _lanes.Pass._judge = told
+            models = [SGDClassifier(max_iter=10**9, tol=None) for _ in range(9)]
+            fit_together(models, X, y, [np.arange(k, 20_000) for k in range(9)], n_jobs=n_jobs)
+
         {fit}
     """)
     # elsewhere, since Python would find uncompiled sources in the current folder first

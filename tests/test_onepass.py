@@ -10,9 +10,8 @@ import pytest
 from compared import CONFIGS, targets
 from layouts import LAYOUTS
 
-from fastlin import Perceptron, SGDClassifier, SGDRegressor, as_rows
-from fastlin import _onepass
-from fastlin._epochs import EpochPlan, row_order, train
+from fastlin import Perceptron, SGDClassifier, SGDRegressor, _onepass, as_rows
+from fastlin._epochs import row_order, train
 from fastlin._isa import choose
 from fastlin._learner import make_learner
 from fastlin._onepass import fit_together, fits_together

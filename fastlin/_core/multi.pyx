@@ -30,13 +30,13 @@ cdef inline const fl_multi_kernels *kernels_for(int isa, int n_lanes,
     return fl_multi_kernels_of(isa, real is double, n_lanes)
 
 
-cdef inline fl_multi_memory memory_of(real[::1] v, real[::1] u, real[::1] paid,
+cdef inline fl_multi_memory memory_of(const real[::1] v, const real[::1] u, const real[::1] paid,
                                       int n_lanes) noexcept nogil:
     cdef fl_multi_memory memory
     memory.d = v.shape[0] // n_lanes
-    memory.v = &v[0]
-    memory.u = &u[0] if u.shape[0] else NULL
-    memory.paid = &paid[0] if paid.shape[0] else NULL
+    memory.v = <void *>&v[0]
+    memory.u = <void *>&u[0] if u.shape[0] else NULL
+    memory.paid = <void *>&paid[0] if paid.shape[0] else NULL
     return memory
 
 
@@ -97,8 +97,9 @@ def run(int isa, int n_lanes, Rows X, const int64_t[::1] order, const int64_t[::
             kernels.step(&plan, numbers, row_at(&X.c, i, weights_type), weights, targets, &memory)
 
 
-def norms(int isa, int n_lanes, double[:, ::1] lanes, real[::1] v, real[::1] u, real[::1] paid,
-          Py_ssize_t first, Py_ssize_t last, double[::1] sizes, double[::1] squares):
+def norms(int isa, int n_lanes, const double[:, ::1] lanes, const real[::1] v, const real[::1] u,
+          const real[::1] paid, Py_ssize_t first, Py_ssize_t last, double[::1] sizes,
+          double[::1] squares):
     """Add |w|_1 (only where something is paid) and |w|_2^2 of each lane's last weights over the
     features first..last-1."""
     cdef fl_multi_memory memory = memory_of(v, u, paid, n_lanes)
@@ -107,8 +108,8 @@ def norms(int isa, int n_lanes, double[:, ::1] lanes, real[::1] v, real[::1] u, 
                                                last, &sizes[0], &squares[0])
 
 
-def publish(int isa, int n_lanes, double[:, ::1] lanes, real[::1] v, real[::1] u, real[::1] paid,
-            Py_ssize_t first, Py_ssize_t last, real[::1] out):
+def publish(int isa, int n_lanes, const double[:, ::1] lanes, const real[::1] v, const real[::1] u,
+            const real[::1] paid, Py_ssize_t first, Py_ssize_t last, real[::1] out):
     """The weights that the user sees of the features first..last-1, averages where there are any;
     `out` may be `v`."""
     cdef fl_multi_memory memory = memory_of(v, u, paid, n_lanes)
@@ -117,7 +118,7 @@ def publish(int isa, int n_lanes, double[:, ::1] lanes, real[::1] v, real[::1] u
                                                  first, last, &out[0])
 
 
-def gather(real[::1] v, int n_lanes, const int64_t[::1] chosen, list out,
+def gather(const real[::1] v, int n_lanes, const int64_t[::1] chosen, list out,
            const int32_t[::1] place, Py_ssize_t first, Py_ssize_t last):
     """out[m][j] = v[place[j], chosen[m]] for features first <= j < last; empty `place`: j. `out` is
     a list of vectors of the dtype of v."""
