@@ -24,7 +24,8 @@ from ._epochs import RowOrder, row_order, train
 from ._lanes import LANES, Model, Pass, Stream, lane_bytes
 from ._learner import make_learner
 from ._memory import machine_bytes
-from ._online import OnlineEstimator, absent_classes, relative_weight
+from ._online import OnlineEstimator, relative_weight
+from ._online_kinds import absent_classes
 from ._params import shown
 from ._prepare import by_frequency
 from ._random import spawn_seed

@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 
 from ._docs import attributes, parameters
 from ._linear import LinearClassifierMixin, LinearRegressorMixin
-from ._online import OnlineClassifierMixin, OnlineEstimator, OnlineRegressorMixin
+from ._online import OnlineEstimator
+from ._online_kinds import OnlineClassifierMixin, OnlineRegressorMixin
 from ._params import OneOf, Real
 from ._sgd import make_rule
 

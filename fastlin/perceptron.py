@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 
 from ._docs import attributes, parameters
 from ._linear import LinearClassifierMixin
-from ._online import OnlineClassifierMixin, OnlineEstimator
+from ._online import OnlineEstimator
+from ._online_kinds import OnlineClassifierMixin
 from ._params import Boolean, Either, Integer, OneOf, Real
 from ._sgd import make_rule
 from ._voted import VotedMixin

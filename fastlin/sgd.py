@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 
 from ._docs import attributes, parameters, quoted
 from ._linear import LinearClassifierMixin, LinearRegressorMixin
-from ._online import OnlineClassifierMixin, OnlineEstimator, OnlineRegressorMixin
+from ._online import OnlineEstimator
+from ._online_kinds import OnlineClassifierMixin, OnlineRegressorMixin
 from ._params import Either, Integer, OneOf, Real
 from ._sgd import JOINT_LOSSES, LOSSES, MARGIN_LOSSES, OPTIMIZERS, TARGET_LOSSES, make_rule
 

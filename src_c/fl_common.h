@@ -42,7 +42,7 @@
 /* FL_KEEP_SCALAR() in the body of a loop keeps compilers from vectorising it. Loads through an
  * index become loads of pieces and shuffles, 9 instructions per entry where 3 do. */
 
-/* FL_CPU_SUPPORTS("avx2"): whether the processor and the system have an instruction set of x86; only
+/* FL_CPU_SUPPORTS("avx2"): whether processor and system have an instruction set of x86; only
  * where FL_X86 is defined. */
 #if (defined(__x86_64__) || defined(__i386__)) && (defined(__GNUC__) || defined(__clang__))
 #  define FL_X86

@@ -62,7 +62,7 @@ struct fl_multi_kernels {
      * the last weights, not their average. */
     void (*norms)(const struct fl_multi_lanes *lanes, const struct fl_multi_memory *memory,
                   int64_t first, int64_t last, double *sizes, double *squares);
-    /* out[feature][lane]: the weights that the user sees, averages where there are any. May be v. */
+    /* out[feature][lane]: the weights that the user sees, averages where there are any; or v. */
     void (*publish)(const struct fl_multi_lanes *lanes, const struct fl_multi_memory *memory,
                     int64_t first, int64_t last, void *out);
 };

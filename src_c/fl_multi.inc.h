@@ -93,7 +93,7 @@ FL_INLINE void FL_LANED(fl_multi_add)(struct fl_row row, const FL_REAL *c, FL_RE
 #undef FL_ADD
 }
 
-/* w += c x, the weights pay the L1 penalty that has fallen due, and the averaging sums follow. Lanes
+/* w += c x, the weights pay the L1 penalty that has fallen due, the averaging sums follow. Lanes
  * with `off` pay nothing. */
 FL_INLINE void FL_LANED(fl_multi_add_and_keep)(const struct fl_multi_lanes *lanes,
                                                struct fl_row row, const FL_REAL *c,

@@ -47,7 +47,7 @@ def test_ctrl_c_ends_a_fit(fit, tmp_path):
         y = np.arange(20_000) % 3
 
         def together(n_jobs):
-            """Says that an epoch has been run, as `verbose` would."""
+            # says that an epoch has been run, as `verbose` would
             from fastlin import _lanes
             from fastlin._onepass import fit_together
             judge = _lanes.Pass._judge

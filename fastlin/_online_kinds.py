@@ -1,0 +1,298 @@
+"""`fit` and `partial_fit` of regressors and of classifiers; `_online` has what both share."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ._base import r2
+from ._exceptions import warn
+from ._grow import grow_memories
+from ._oof import set_out_of_fold
+from ._params import ClassWeight, Either, Integer, OneOf
+from ._validation import (
+    check_target,
+    effective_weight,
+    encode_known_labels,
+    encode_labels,
+    listed,
+    partial_fit_classes,
+)
+
+__all__ = ["MULTI_CLASS", "OnlineClassifierMixin", "OnlineRegressorMixin", "absent_classes"]
+
+# What `partial_fit` changes in a classifier.
+_LEARNT = ("_memories", "_segments", "classes_", "coef_", "intercept_", "t_", "n_iter_")
+# Words for the joint form of a loss; the latter two are scikit-learn's.
+JOINT = ("joint", "multinomial", "crammer_singer")
+MULTI_CLASS = ("ovr", *JOINT)
+
+
+class OnlineRegressorMixin:
+    """`fit` and `partial_fit` of regressors."""
+
+    def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None,
+            sample_weight: Any = None, callback: Any = None, cv: Any = None) -> Any:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows; float32 gives float32 weights, everything else float64.
+        y : array-like of shape (n_samples,)
+            The targets.
+        coef_init : array-like of shape (n_features,), optional
+            Weights to start from.
+        intercept_init : array-like of shape (1,), optional
+            Intercept to start from.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights that count as repetitions; 0 removes a row.
+        callback : callable, optional
+            Called after each epoch with its entry of `trace_`; what it raises ends training.
+        cv : int, splitter or iterable of (train, test), optional
+            Cross-validate as well: `oof_decision_` gets the response to each row by a model that
+            has not seen it, `score_cv_` the mean score on the held-out rows.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a parameter, X, y or a weight is not valid; the message says which and where.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If `max_iter` ended training, or the best constant would predict better.
+        """
+        rows, y, weight = self._begin(X, y, sample_weight, reset=True)
+        set_out_of_fold(self, rows, y, weight, cv)
+        start = self._start([1], rows.shape[1], coef_init, intercept_init)
+        self._train(rows, [y], [1], weight, start, None, _r2_of_column, callback)
+        self._set_weights()
+        return self
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Take one step per row, in the given order.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            The targets.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights relative to 1, since those of rows to come are not known.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a parameter, X, y or a weight is not valid.
+        """
+        first = not hasattr(self, "coef_")
+        rows, y, weight = self._begin(X, y, sample_weight, reset=first)
+        self._continue(rows, [y], [1], weight)
+        self._set_weights()
+        return self
+
+    def _set_weights(self) -> None:
+        """Set the public attributes."""
+        coef, self.intercept_ = self._weights()
+        self.coef_ = coef[0]
+
+
+class OnlineClassifierMixin:
+    """`fit` and `partial_fit` of classifiers."""
+
+    _constraints: ClassVar = {
+        "n_jobs": Either(Integer(), OneOf(None)),
+        "multi_class": OneOf(*MULTI_CLASS),
+        "class_weight": ClassWeight(),
+    }
+
+    def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None,
+            sample_weight: Any = None, callback: Any = None, cv: Any = None) -> Any:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows; float32 gives float32 weights, everything else float64.
+        y : array-like of shape (n_samples,)
+            Class labels of any type that can be sorted.
+        coef_init : array-like of shape (n_outputs, n_features), optional
+            Weights to start from; n_outputs is 1 for two classes.
+        intercept_init : array-like of shape (n_outputs,), optional
+            Intercepts to start from.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights that count as repetitions; 0 removes a row. Class weights multiply them.
+        callback : callable, optional
+            Called after each epoch of each learner with its entry of `trace_`; what it raises ends
+            training.
+        cv : int, splitter or iterable of (train, test), optional
+            Cross-validate as well: `oof_decision_` gets the response to each row by a model that
+            has not seen it, `score_cv_` the mean score on the held-out rows.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a parameter, X, y or a weight is not valid, or if fewer than two classes are left;
+            the message says which and where.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If `max_iter` ended training, or the best constant would predict better.
+        """
+        old = getattr(self, "classes_", None) if self.warm_start else None
+        rows, y, sample_weight = self._begin(X, y, sample_weight, reset=True)
+        set_out_of_fold(self, rows, y, sample_weight, cv)
+        classes, codes = encode_labels(y)
+        if old is not None and not np.array_equal(old, classes):
+            raise ValueError(
+                f"warm_start goes on from the classes {listed(old.tolist())}, but y holds "
+                f"{listed(classes.tolist())}; fit with warm_start=False."
+            )
+        weight = effective_weight(self.class_weight, classes, codes, sample_weight)
+        absent = absent_classes(classes, np.bincount(codes, weight, len(classes)))
+        targets, groups = self._targets(classes, codes)
+        start = self._start(groups, rows.shape[1], coef_init, intercept_init)
+        self._train(rows, targets, groups, weight, start, codes, _share_right, callback)
+        self.classes_ = classes
+        self._set_weights(absent)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None,
+                    grow: bool = False) -> Any:
+        """Take one step per row, in the given order.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        classes : array-like of shape (n_classes,), optional
+            All labels that will ever come; needed in the first call.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights relative to 1, since those of rows to come are not known.
+        grow : bool, default=False
+            Whether labels that were not announced become new classes, whose weights begin at zero;
+            otherwise they are an error.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a parameter, X, y or a weight is not valid, `classes` is missing or changes, or
+            class_weight is "balanced", which needs all rows at once.
+        """
+        if isinstance(self.class_weight, str):
+            raise ValueError(
+                "class_weight must be a dict or None in partial_fit, got 'balanced', which needs "
+                "all rows at once; pass the weights of the classes as a dict."
+            )
+        first = not hasattr(self, "coef_")
+        rows, y, sample_weight = self._begin(X, y, sample_weight, reset=first)
+        learnt = {name: vars(self)[name] for name in _LEARNT if name in vars(self)}
+        try:
+            known = self._grow(y, classes) if grow else partial_fit_classes(self, classes)
+            if len(known) < 2:
+                raise ValueError(
+                    f"classes must hold at least two classes, got {listed(known.tolist())}."
+                )
+            codes = encode_known_labels(y, known)
+            weight = effective_weight(self.class_weight, known, codes, sample_weight)
+            self._continue(rows, *self._targets(known, codes), weight)
+            self.classes_ = known
+            self._set_weights(())
+        except BaseException:
+            # whatever went wrong, Ctrl-C included, the model stays the one before this call
+            for name in _LEARNT:
+                vars(self).pop(name, None)
+            vars(self).update(learnt)
+            raise
+        return self
+
+    def _grow(self, y: np.ndarray, classes: Any) -> np.ndarray:
+        """The classes known so far, announced now, and found in y; memories follow them."""
+        old = getattr(self, "classes_", None)
+        found = [encode_labels(y)[0]] + ([] if old is None else [old])
+        if classes is not None:
+            found.append(encode_labels(check_target(classes, self))[0])
+        if len({_label_kind(labels) for labels in found}) > 1:
+            raise TypeError(
+                "y must hold labels of one kind, all strings, all numbers or all booleans; it and "
+                f"the classes known so far are of dtypes {', '.join(str(f.dtype) for f in found)}."
+            )
+        known = encode_labels(np.concatenate(found))[0]
+        if old is not None and len(known) > len(old):
+            joint, signed = self._is_joint(len(known)), getattr(self, "optimizer", "") == "adam"
+            self._memories = grow_memories(self._memories, old, known, joint, signed)
+        return known
+
+    def _is_joint(self, n_classes: int) -> bool:
+        """Whether all classes are trained together, by the loss's joint form."""
+        return n_classes > 2 and self.multi_class in JOINT
+
+    def _targets(self, classes: np.ndarray, codes: np.ndarray) -> tuple[list, list[int]]:
+        """Targets of the learners, and how many outputs each has: class numbers for a joint loss,
+        else +-1 for two classes or for each class against the rest."""
+        if self._is_joint(len(classes)):
+            return [codes.astype(np.float64)], [len(classes)]
+        positive = [1] if len(classes) == 2 else range(len(classes))
+        return [np.where(codes == k, 1.0, -1.0) for k in positive], [1] * len(positive)
+
+    def _set_weights(self, absent: Any) -> None:
+        """Set the public attributes; classes that no row stood for can't be predicted."""
+        self.coef_, self.intercept_ = self._weights()
+        for k in absent:
+            self.coef_[k], self.intercept_[k] = 0.0, -np.inf
+
+
+def _label_kind(labels: np.ndarray) -> str:
+    """Strings (and other objects), booleans or numbers."""
+    return {"b": "boolean", **dict.fromkeys("OUST", "text")}.get(labels.dtype.kind, "number")
+
+
+def absent_classes(classes: np.ndarray, mass: np.ndarray) -> list:
+    """Classes whose rows all weigh 0, with a warning; fewer than two others are an error."""
+    absent = np.flatnonzero(mass == 0).tolist()
+    if len(classes) - len(absent) < 2:
+        left = listed(classes[mass > 0].tolist())
+        raise ValueError(
+            f"The number of classes has to be greater than one; got 1 class "
+            f"with a sample_weight above 0: {left}."
+        )
+    if absent:
+        warn(
+            "UserWarning",
+            f"all rows of the classes {listed(classes[absent].tolist())} have weight 0: they keep "
+            "their places in classes_ and are never predicted.",
+        )
+    return absent
+
+
+def _share_right(y: np.ndarray, p: np.ndarray, weight: np.ndarray | None) -> float:
+    """Share of rows whose response is right: in sign, or as the largest of several."""
+    right = (p[:, 0] > 0) == (y > 0) if p.shape[1] == 1 else p.argmax(axis=1) == y
+    return float(np.average(right, weights=weight))
+
+
+def _r2_of_column(y: np.ndarray, p: np.ndarray, weight: np.ndarray | None) -> float:
+    """R^2 of the one output."""
+    return r2(y, p[:, 0], weight)
