@@ -21,6 +21,16 @@ _HOMES = {
     "PassiveAggressiveRegressor": "passive_aggressive",
     "HashingVectorizer": "text",
     "OneHotEncoder": "categories",
+    "GridSearchCV": "model_selection",
+    "cross_validate": "model_selection",
+    "cross_val_score": "model_selection",
+    "cross_val_predict": "model_selection",
+    "learning_curve": "model_selection",
+    "validation_curve": "model_selection",
+    "KFold": "model_selection",
+    "StratifiedKFold": "model_selection",
+    "LeaveOneOut": "model_selection",
+    "train_test_split": "model_selection",
     "load_svmlight_file": "io",
     "dump_svmlight_file": "io",
     "Pipeline": "pipeline",
@@ -29,10 +39,11 @@ _HOMES = {
     "load": "persist",
     "ConvergenceWarning": "_exceptions",
     "DataConversionWarning": "_exceptions",
+    "FitFailedWarning": "_exceptions",
     "InvalidParameterError": "_exceptions",
     "NotFittedError": "_exceptions",
 }
-_MODULES = ("datasets", "model_selection")
+_MODULES = ("datasets", "model_selection", "plot")
 
 __all__ = [*_HOMES, *_MODULES, "__version__"]
 

@@ -30,6 +30,7 @@ _EXAMPLES = """\
 examples:
   fastlin demo
   fastlin cv messages.csv --label label --text text
+  fastlin cv messages.csv --label label --text text --alpha 1e-6,1e-5,1e-4 --plot alpha.png
   fastlin train messages.csv spam.fastlin --label label --text text --cv 5
   fastlin predict new.csv spam.fastlin answers.txt --proba
   echo "win a prize" | fastlin predict - spam.fastlin --format text
@@ -115,6 +116,14 @@ def _positive(text: str) -> float:
     return value
 
 
+def _alphas(text: str) -> list[float]:
+    """Parse one or more different numbers >= 0."""
+    values = [_positive(part) for part in text.split(",")]
+    if len(set(values)) < len(values):
+        raise argparse.ArgumentTypeError(f"must be different numbers, got {text!r}")
+    return values
+
+
 def _share(text: str) -> float:
     """Parse a number in [0, 1]."""
     value = _positive(text)
@@ -171,8 +180,9 @@ def _add_column_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_learner_options(parser: argparse.ArgumentParser) -> None:
+def _add_learner_options(parser: argparse.ArgumentParser, several_alphas: bool) -> None:
     """Add what says how is learnt."""
+    several = ", or several, with commas between them, to choose from" if several_alphas else ""
     group = parser.add_argument_group("learning")
     group.add_argument(
         "--learner",
@@ -195,10 +205,10 @@ def _add_learner_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--alpha",
-        metavar="A",
-        type=_positive,
-        help=f"strength of the penalty (default: {DEFAULTS['alpha']:g}; for numbers with a loss "
-        "that is linear far out, that times its slope over the spread of the target)",
+        metavar="A,..." if several_alphas else "A",
+        type=_alphas if several_alphas else _positive,
+        help=f"strength of the penalty{several} (default: {DEFAULTS['alpha']:g}; for numbers with "
+        "a loss that is linear far out, that times its slope over the spread of the target)",
     )
     group.add_argument(
         "--l1-ratio",
@@ -269,9 +279,15 @@ def _add_training(commands: Any) -> None:
     cv.add_argument("data", metavar="DATA", help=_DATA_TO_LEARN)
     help_cv = "number of folds (default: 5)"
     cv.add_argument("--cv", metavar="K", type=_at_least(2), default=5, help=help_cv)
+    cv.add_argument(
+        "--plot",
+        metavar="FILE",
+        help="draw the scores over --alpha, or over the number of rows to train on where that has "
+        "one value, to a file (.png, .svg, .pdf ...); needs matplotlib",
+    )
     for command in (train, cv):
         _add_column_options(command)
-        _add_learner_options(command)
+        _add_learner_options(command, several_alphas=command is cv)
         _add_training_options(command)
         _add_file_options(command, _ALL_FORMATS, "")
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ._cli_terminal import UsageError
+from ._memory import machine_bytes
 from ._parallel import n_threads
 
 __all__ = ["available_memory", "refuse_too_large_model"]
@@ -25,17 +26,14 @@ def available_memory() -> int | None:
 
 
 def _free_in_system() -> int | None:
-    """Return what Linux says is available; elsewhere all that the machine has."""
+    """Return what Linux says is available, elsewhere all that the machine has, if it says."""
     try:
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):
                 return 1024 * int(line.split()[1])
     except (OSError, ValueError):
         pass
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        return None
+    return machine_bytes() if hasattr(os, "sysconf") else None
 
 
 def _left(limit: str, used: str) -> int | None:

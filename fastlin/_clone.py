@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-__all__ = ["clone"]
+__all__ = ["clone", "cloned_params"]
 
 # What is set on an estimator but is no parameter, and goes with it (scikit-learn's names).
 _CARRIED = ("_sklearn_output_config", "_metadata_request")
@@ -47,3 +47,8 @@ def _copied(value: Any) -> Any:
     if hasattr(value, "get_params") and not isinstance(value, type):
         return clone(value)
     return copy.deepcopy(value)
+
+
+def cloned_params(params: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters to set: estimators among them cloned, everything else copied."""
+    return {name: _copied(value) for name, value in params.items()}

@@ -28,12 +28,13 @@ class Delegated:
             return self._function
         name = self._name
         # Only the last step predicts; every step takes part in a transformation.
-        if name in ("inverse_transform", "transform"):
+        if name in ("inverse_transform", "transform", "fit_transform"):
             concerned = [step for _, step in pipeline.steps if not passes(step)]
         else:
             concerned = [pipeline._final]
         for step in concerned:
-            if not hasattr(step, name):
+            # what can be transformed can be fitted and transformed, in two steps if need be
+            if not (hasattr(step, name) or name == "fit_transform" and hasattr(step, "transform")):
                 raise AttributeError(
                     f"This Pipeline has no {name}, because its step {shown(step)} has none."
                 )

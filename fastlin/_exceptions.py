@@ -16,6 +16,7 @@ import warnings
 __all__ = [
     "ConvergenceWarning",
     "DataConversionWarning",
+    "FitFailedWarning",
     "InvalidParameterError",
     "NotFittedError",
     "UndefinedMetricWarning",
@@ -42,13 +43,23 @@ class DataConversionWarning(UserWarning):
     """Data were reshaped on the way in, perhaps not as the caller meant."""
 
 
+class FitFailedWarning(RuntimeWarning):
+    """Some of the models of a search or a cross-validation could not be fitted."""
+
+
 class UndefinedMetricWarning(UserWarning):
     """A score is not defined for these data."""
 
 
 _OWN = {
     cls.__name__: cls
-    for cls in (NotFittedError, ConvergenceWarning, DataConversionWarning, UndefinedMetricWarning)
+    for cls in (
+        NotFittedError,
+        ConvergenceWarning,
+        DataConversionWarning,
+        FitFailedWarning,
+        UndefinedMetricWarning,
+    )
 }
 # Keyed by the peer's class, so that a reloaded scikit-learn gets classes of its own.
 _joint: dict[type, type] = {}

@@ -15,10 +15,13 @@ from ._core import rows as _rows
 from ._core import sgd as _sgd
 from ._core.rows import Rows
 from ._parallel import Cancelled, is_cancelled
-from ._scores import check_dtype, rows_per_call, score_rows
+from ._scores import check_dtype, longest_square, rows_per_call, score_rows
+from ._sgd import LOSSES
 
 __all__ = ["JointLearner", "Learner", "make_learner", "weights_in"]
 
+# Losses whose steps are shortened where they would pass the minimum of the row
+_WITH_REACH = {loss.code for loss in LOSSES.values() if loss.has_reach}
 _NOTHING = np.empty(0, dtype=np.int64)
 _FRESH_STATE = {
     "scale": 1.0,
@@ -149,10 +152,11 @@ class _Steps:
         n = len(order)
         batch = max(1, min(self.rule["batch_size"], n))
         piece = rows_per_call(X, self.n_outputs, batch)
+        longest = longest_square(X) if self.rule["loss"] in _WITH_REACH else 0.0
         for start in range(0, n, piece):
             if self.cancelled or is_cancelled():
                 raise Cancelled
-            rule = dict(self.rule, batch_size=batch)
+            rule = dict(self.rule, batch_size=batch, longest_square=longest)
             stop = start + piece
             self.state = self._run(rule, X, y, weight, order[start:stop], fetch[start:stop])
         return self.state["sum_loss"] / max(self.state["sum_weight"], np.finfo(float).tiny)

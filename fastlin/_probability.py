@@ -40,6 +40,14 @@ def _log_normalised(log_p: np.ndarray) -> np.ndarray:
     return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
 
 
+def _favoured(p: np.ndarray, best: np.ndarray) -> np.ndarray:
+    """p with a rounding error taken from classes that tie with the predicted one and come before
+    it, so that it has the largest probability, as its response says."""
+    own = np.take_along_axis(p, best.astype(np.intp)[:, None], axis=1)
+    ties = (p >= own) & (np.arange(p.shape[1]) < best[:, None])
+    return np.where(ties, own * (1 - np.finfo(np.float64).eps), p)
+
+
 def sigmoid(z: np.ndarray, log: bool) -> np.ndarray:
     """Two classes: sigma(z). More: one-vs-rest sigmoids, normalised."""
     if z.ndim == 1:
@@ -64,10 +72,11 @@ def clipped(z: np.ndarray, log: bool) -> np.ndarray:
     minimization", Annals of Statistics 32). Rows of zeros become uniform."""
     p = (np.clip(z, -1, 1) + 1) / 2
     if z.ndim == 1:
-        p = np.column_stack([1 - p, p])
+        p = _favoured(np.column_stack([1 - p, p]), z > 0)
     else:
         total = p.sum(axis=1, keepdims=True)
         p = np.where(total > 0, p, 1.0) / np.where(total > 0, total, p.shape[1])
+        p = _favoured(p, z.argmax(axis=1))
     if not log:
         return p
     with np.errstate(divide="ignore"):
@@ -79,15 +88,18 @@ def sparsemax(z: np.ndarray, log: bool) -> np.ndarray:
     sparsemax", ICML); of two classes z is the difference."""
     if z.ndim == 1:
         return clipped(z, log)
-    # counted from the largest, so that the 1 does not vanish beside large responses
-    z = z - z.max(axis=1, keepdims=True)
+    # Counted from the largest, so that the 1 does not vanish beside large responses; what lies more
+    # than 1 below it has no share, however far.
+    top = z.max(axis=1, keepdims=True)
+    with np.errstate(over="ignore", invalid="ignore"):
+        z = np.where(z == top, 0.0, np.maximum(z - top, -2.0))
     ordered = -np.sort(-z, axis=1)
     excess = np.cumsum(ordered, axis=1) - 1.0
     size = np.arange(1, z.shape[1] + 1)
     support = (ordered * size > excess).sum(axis=1)
     tau = np.take_along_axis(excess, support[:, None] - 1, axis=1) / support[:, None]
     p = np.maximum(z - tau, 0.0)
-    p /= p.sum(axis=1, keepdims=True)
+    p = _favoured(p / p.sum(axis=1, keepdims=True), z.argmax(axis=1))
     if not log:
         return p
     with np.errstate(divide="ignore"):

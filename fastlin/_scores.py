@@ -11,7 +11,7 @@ from ._core import losses as _losses
 from ._core import rows as _rows
 from ._core.rows import Rows
 
-__all__ = ["check_dtype", "mean_loss", "rows_per_call", "score_rows"]
+__all__ = ["check_dtype", "longest_square", "mean_loss", "rows_per_call", "score_rows"]
 
 # Stored entries per call of a kernel: about 50 ms.
 _ENTRIES_PER_CALL = 8_000_000
@@ -23,6 +23,17 @@ def rows_per_call(X: Rows, n_outputs: int = 1, batch: int = 1) -> int:
     entries = max(1.0, X.nnz / X.shape[0]) * n_outputs
     rows = max(1, int(_ENTRIES_PER_CALL / entries))
     return max(1, rows // batch) * batch
+
+
+def longest_square(X: Rows) -> float:
+    """The largest |x_i|^2, measured once."""
+    if X._longest_square < 0:
+        n, piece, dtype = len(X), rows_per_call(X), np.empty(0, X.dtype)
+        X._longest_square = max(
+            _rows.longest_square(X, dtype, start, min(start + piece, n))
+            for start in range(0, n, piece)
+        )
+    return X._longest_square
 
 
 def check_dtype(X: Rows, dtype: np.dtype) -> None:

@@ -16,6 +16,7 @@ class Loss(NamedTuple):
     code: int
     is_margin: bool
     is_joint: bool
+    has_reach: bool
     parameter: str
     default: float
 
@@ -104,6 +105,7 @@ def make_rule(
         "fit_intercept": int(fit_intercept),
         "average_from": min(int(average), _MAX_STEPS),
         "batch_size": min(int(batch_size), _MAX_STEPS),
+        "longest_square": 0.0,  # that of the rows, where the loss asks for it
         "optimizer": _OPTIMIZERS[optimizer],
         "decay": decay,
         "decay1": decay1,

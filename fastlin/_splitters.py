@@ -13,11 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from ._core.rows import Rows
 from ._exceptions import warn
 from ._params import Boolean, Integer, RandomState, Real, shown
+from ._row_slices import rows_taken
 from ._targets import check_target, encode_labels
 
-__all__ = ["KFold", "StratifiedKFold", "n_rows", "take", "train_test_split"]
+__all__ = ["KFold", "LeaveOneOut", "StratifiedKFold", "n_rows", "take", "train_test_split"]
 
 
 def _generator(random_state: Any) -> Any:
@@ -47,6 +49,8 @@ def take(X: Any, rows: np.ndarray) -> Any:
     """Return some rows of an array, matrix, frame or sequence."""
     if X is None:
         return None
+    if isinstance(X, Rows):
+        return rows_taken(X, rows)
     if hasattr(X, "take_rows"):
         return X.take_rows(rows)
     if hasattr(X, "iloc"):
@@ -112,7 +116,7 @@ class _Folds:
         if self.n_splits > n:
             raise ValueError(
                 f"n_splits must not be greater than the number of rows, got n_splits="
-                f"{self.n_splits} for {n} rows."
+                f"{self.n_splits} for n_samples={n}."
             )
         fold_of = self._fold_of_rows(n, y)
         for fold in range(self.n_splits):
@@ -231,6 +235,65 @@ class StratifiedKFold(_Folds):
                 f"n_splits={self.n_splits}: some folds do not test it.",
             )
         return np.argsort(np.argsort(first_row))[codes]
+
+
+class LeaveOneOut:
+    """Split rows so that each is the test set once, and all others train.
+
+    Examples
+    --------
+    >>> from fastlin.model_selection import LeaveOneOut
+    >>> [(train.tolist(), test.tolist()) for train, test in LeaveOneOut().split("abc")]
+    [([1, 2], [0]), ([0, 2], [1]), ([0, 1], [2])]
+    """
+
+    def get_n_splits(self, X: Any, y: Any = None, groups: Any = None) -> int:
+        """Return the number of folds, which is that of the rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Only its number of rows counts.
+        y, groups : ignored
+
+        Returns
+        -------
+        int
+        """
+        if X is None:
+            raise ValueError("X must be given: LeaveOneOut has as many folds as X has rows.")
+        return n_rows(X)
+
+    def split(
+        self, X: Any, y: Any = None, groups: Any = None
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield the rows to train on and the row to test on, once for each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Only its number of rows counts.
+        y, groups : ignored
+
+        Yields
+        ------
+        train, test : ndarray of int
+            Row numbers, ascending.
+
+        Raises
+        ------
+        ValueError
+            If there is only one row.
+        """
+        n = n_rows(X)
+        if n < 2:
+            raise ValueError(f"LeaveOneOut needs at least 2 rows, got {n}.")
+        every = np.arange(n)
+        for row in range(n):
+            yield np.delete(every, row), every[row : row + 1]
+
+    def __repr__(self) -> str:
+        return "LeaveOneOut()"
 
 
 def train_test_split(

@@ -23,7 +23,7 @@ __all__ = ["main"]
 
 _COMMANDS = {
     "train": ("_cli_train", "train"),
-    "cv": ("_cli_train", "cross_validate"),
+    "cv": ("_cli_cv", "cross_validate"),
     "predict": ("_cli_predict", "predict"),
     "inspect": ("_cli_inspect", "inspect"),
     "demo": ("_cli_demo", "demo"),

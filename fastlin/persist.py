@@ -222,6 +222,8 @@ def _encode_own(value: Any, writer: Writer) -> dict[str, Any] | None:
 def _encode_estimator(estimator: Estimator, writer: Writer) -> dict[str, Any]:
     """Return an estimator as JSON: class, parameters, and whatever else stands in it."""
     cls = type(estimator)
+    if hasattr(estimator, "param_grid"):
+        raise TypeError(f"A model file holds no {cls.__name__}; save its best_estimator_.")
     if cls.__module__ != f"{__package__}.{_home_of(cls.__name__)}":
         raise TypeError(
             f"{cls.__module__}.{cls.__qualname__} is no class of fastlin itself, and a model file "

@@ -117,7 +117,11 @@ class Pipeline(Estimator):
         ValueError
             If there is no such step or parameter.
         """
-        steps = list(params.pop("steps", self.steps))
+        given = params.pop("steps", self.steps)
+        if not params:
+            self.steps = given
+            return self
+        steps = list(given)
         places = {name: place for place, (name, _) in enumerate(steps)}
         nested: dict[str, dict[str, Any]] = {}
         for key, value in params.items():
@@ -238,6 +242,9 @@ class Pipeline(Estimator):
         tags = copy.deepcopy(get_tags(steps[-1]))
         if hasattr(steps[0], "__sklearn_tags__"):
             tags.input_tags = copy.deepcopy(get_tags(steps[0]).input_tags)
+        # what the first lets pass may stop at another
+        nan = [hasattr(s, "__sklearn_tags__") and get_tags(s).input_tags.allow_nan for s in steps]
+        tags.input_tags.allow_nan = all(nan)
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -308,6 +315,7 @@ class Pipeline(Estimator):
             self._final.fit(X, y, **routed[self.steps[-1][0]])
         return self
 
+    @Delegated
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
         """Fit the steps and return what they make of X.
 

@@ -87,37 +87,15 @@ struct FL_TYPED(fl_adaptive_block) {
     FL_REAL g[FL_CHUNK];
 };
 
-/* Takes the steps of a block and empties it. `last` is the step of a coordinate's last visit, NULL
- * without a penalty. The arithmetic is that of FL_REAL. A function of its own, not inlined: there
- * would be a copy for each layout. */
-static void FL_TYPED(fl_adaptive_flush)(const struct fl_adaptive *a, double sum_scale,
-                                        struct FL_TYPED(fl_adaptive_block) *FL_RESTRICT block,
-                                        FL_REAL *FL_RESTRICT V, FL_REAL *FL_RESTRICT A,
-                                        FL_REAL *FL_RESTRICT B, double *FL_RESTRICT last,
-                                        FL_REAL *FL_RESTRICT u) {
-    FL_REAL w[FL_CHUNK], ma[FL_CHUNK], mb[FL_CHUNK], h[FL_CHUNK], change[FL_CHUNK];
-    FL_REAL steps[FL_CHUNK];
+/* The change of n weights and its step length h, from the gradients g and the moments, which take
+ * them up. The arithmetic is that of FL_REAL. */
+FL_INLINE void FL_TYPED(fl_adaptive_change)(const struct fl_adaptive *a, int n,
+                                            const FL_REAL *FL_RESTRICT g, FL_REAL *FL_RESTRICT ma,
+                                            FL_REAL *FL_RESTRICT mb, FL_REAL *FL_RESTRICT h,
+                                            FL_REAL *FL_RESTRICT change) {
     const FL_REAL eta = (FL_REAL)a->eta, decay = (FL_REAL)a->decay, decay1 = (FL_REAL)a->decay1;
     const FL_REAL epsilon = (FL_REAL)a->epsilon, rest = (FL_REAL)(1.0 - a->decay);
     const FL_REAL rest1 = (FL_REAL)(1.0 - a->decay1);
-    const FL_REAL *FL_RESTRICT g = block->g;
-    const int64_t *FL_RESTRICT place = block->place;
-    const int n = block->n;
-    block->n = 0;
-    if (B) {
-        for (int l = 0; l < n; l++) {
-            FL_KEEP_SCALAR();
-            ma[l] = A[place[l]];
-            mb[l] = B[place[l]];
-            w[l] = V[place[l]];
-        }
-    } else {
-        for (int l = 0; l < n; l++) {
-            FL_KEEP_SCALAR();
-            ma[l] = A[place[l]];
-            w[l] = V[place[l]];
-        }
-    }
     switch (a->optimizer) {
     case FL_ADAGRAD:
         for (int l = 0; l < n; l++) {
@@ -149,6 +127,36 @@ static void FL_TYPED(fl_adaptive_flush)(const struct fl_adaptive *a, double sum_
             change[l] = -h[l] * mb[l];
         }
     }
+}
+
+/* Takes the steps of a block and empties it. `last` is the step of a coordinate's last visit, NULL
+ * without a penalty. A function of its own, not inlined: there would be a copy for each layout. */
+static void FL_TYPED(fl_adaptive_flush)(const struct fl_adaptive *a, double sum_scale,
+                                        struct FL_TYPED(fl_adaptive_block) *FL_RESTRICT block,
+                                        FL_REAL *FL_RESTRICT V, FL_REAL *FL_RESTRICT A,
+                                        FL_REAL *FL_RESTRICT B, double *FL_RESTRICT last,
+                                        FL_REAL *FL_RESTRICT u) {
+    FL_REAL w[FL_CHUNK], ma[FL_CHUNK], mb[FL_CHUNK], h[FL_CHUNK], change[FL_CHUNK];
+    FL_REAL steps[FL_CHUNK];
+    const FL_REAL *FL_RESTRICT g = block->g;
+    const int64_t *FL_RESTRICT place = block->place;
+    const int n = block->n;
+    block->n = 0;
+    if (B) {
+        for (int l = 0; l < n; l++) {
+            FL_KEEP_SCALAR();
+            ma[l] = A[place[l]];
+            mb[l] = B[place[l]];
+            w[l] = V[place[l]];
+        }
+    } else {
+        for (int l = 0; l < n; l++) {
+            FL_KEEP_SCALAR();
+            ma[l] = A[place[l]];
+            w[l] = V[place[l]];
+        }
+    }
+    FL_TYPED(fl_adaptive_change)(a, n, g, ma, mb, h, change);
     for (int l = 0; l < n; l++) change[l] += w[l];
     if (last) { /* fl_adaptive_prox in vector registers */
         const FL_REAL l1 = (FL_REAL)a->l1, l2 = (FL_REAL)a->l2;

@@ -223,8 +223,8 @@ FL_INLINE void FL_TYPED(fl_axpy)(struct fl_row row, FL_REAL c, FL_REAL *FL_RESTR
 #undef FL_ADD
 }
 
-FL_INLINE void FL_TYPED(fl_axpy_sum)(struct fl_row row, FL_REAL c, FL_REAL *FL_RESTRICT w, FL_REAL e,
-                                     FL_REAL *FL_RESTRICT u) {
+FL_INLINE void FL_TYPED(fl_axpy_sum)(struct fl_row row, FL_REAL c, FL_REAL *FL_RESTRICT w,
+                                     FL_REAL e, FL_REAL *FL_RESTRICT u) {
     const int32_t *FL_RESTRICT j = row.indices;
     const FL_REAL *FL_RESTRICT x = (const FL_REAL *)row.values;
     int64_t size = row.size, k = 0;

@@ -43,6 +43,7 @@ struct fl_sgd_rule {
     int fit_intercept;
     int64_t average_from; /* the first step whose weights count in the mean; 0: no averaging */
     int64_t batch_size;
+    double longest_square; /* at least the largest |x_i|^2 */
 };
 
 /* What a call changes, apart from the weights: all double, so that it can be saved and compared. */

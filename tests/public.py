@@ -3,6 +3,13 @@
 import inspect
 
 import fastlin
+from fastlin import (
+    PassiveAggressiveClassifier,
+    PassiveAggressiveRegressor,
+    Perceptron,
+    SGDClassifier,
+    SGDRegressor,
+)
 from fastlin._base import Estimator
 from fastlin._signature import REQUIRED, init_parameters
 
@@ -30,6 +37,35 @@ REGRESSORS = [cls for cls in PLAIN if cls._estimator_type == "regressor"]
 LEARNERS = CLASSIFIERS + REGRESSORS
 # Those that take one step per row.
 ONLINE = [cls for cls in LEARNERS if hasattr(cls, "partial_fit")]
+
+# Other ways of learning than by default, as (class, parameters): every optimizer, every kind of
+# average, every form of several classes. Average from step 500: the check that classes of huge
+# weight are predicted looks at data that nothing separates, where the mean of all weights keeps
+# the wandering of the first ones. Adaptive steps: AdaGrad's begin large, AdaDelta's paper has 1.
+VARIANTS = [
+    (Perceptron, {"average": 500}),
+    (Perceptron, {"average": "voted"}),
+    (Perceptron, {"average": "voted", "multi_class": "ovr"}),
+    (Perceptron, {"multi_class": "ovr", "penalty": "l2"}),
+    (PassiveAggressiveClassifier, {"multi_class": "joint"}),
+    (PassiveAggressiveClassifier, {"average": True}),
+    (PassiveAggressiveRegressor, {"average": True}),
+    (SGDClassifier, {"average": True}),
+    (SGDClassifier, {"penalty": "l1"}),
+    (SGDClassifier, {"loss": "log_loss", "multi_class": "joint"}),
+    (SGDClassifier, {"loss": "sparsemax", "multi_class": "joint"}),
+    (SGDClassifier, {"loss": "hinge", "multi_class": "joint", "average": True}),
+    (SGDClassifier, {"loss": "modified_huber"}),
+    (SGDClassifier, {"loss": "log_loss", "batch_size": 4}),
+    (SGDRegressor, {"average": True, "penalty": "elasticnet"}),
+    *[
+        (cls, {"optimizer": optimizer, "eta0": eta0})
+        for cls in (SGDClassifier, SGDRegressor)
+        for optimizer, eta0 in (
+            ("adagrad", 0.5), ("adadelta", 1.0), ("rmsprop", 0.01), ("adam", 0.01),
+        )
+    ],
+]  # fmt: skip
 
 
 def name(cls):

@@ -128,8 +128,13 @@ def test_wheel_holds_modules_stubs_and_data(wheel):
 HEADERS = sorted(p.name for p in (ROOT / "src_c").glob("*.h") if not p.name.endswith(".inc.h"))
 
 
-@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
-def test_c_code_is_strict_c11(tmp_path):
+# The compiler of the build, and what else is there.
+COMPILERS = [name for name in ("cc", "gcc", "clang") if shutil.which(name)]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="names the options of gcc and clang")
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_c_code_is_strict_c11(tmp_path, compiler):
     # each header alone: what it needs it includes
     sources = [str(path) for path in (ROOT / "src_c").glob("*.c")]
     for header in HEADERS:
@@ -137,7 +142,7 @@ def test_c_code_is_strict_c11(tmp_path):
         source.write_text(f'#include "{header}"\nint main(void) {{ return 0; }}\n')
         sources.append(str(source))
     _run(
-        "cc", "-std=c11", "-pedantic", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function",
+        compiler, "-std=c11", "-pedantic", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function",
         "-fsyntax-only", "-I", str(ROOT / "src_c"), *sources, cwd=tmp_path,
     )  # fmt: skip
 

@@ -93,7 +93,7 @@ def test_progress_is_shown_on_terminals_only(folder, capsys, monkeypatch):
     for part in (
         "reading spam.csv",
         "encoding 40 rows",
-        "2 of 2 folds",
+        "training 2 folds",
         "epoch 20 of 20",
         "writing",
     ):

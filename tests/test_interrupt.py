@@ -36,7 +36,7 @@ LONG = {
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 @pytest.mark.parametrize("fit", LONG.values(), ids=LONG)
-def test_ctrl_c_ends_a_fit(fit):
+def test_ctrl_c_ends_a_fit(fit, tmp_path):
     code = textwrap.dedent(f"""
         import sys
         import warnings
@@ -47,7 +47,7 @@ def test_ctrl_c_ends_a_fit(fit):
         y = np.arange(20_000) % 3
 
         def together(n_jobs):
-            """Says that an epoch has been run, as `verbose` would."""
+            # says that an epoch has been run, as `verbose` would
             from fastlin import _lanes
             from fastlin._onepass import fit_together
             judge = _lanes.Pass._judge
@@ -63,7 +63,10 @@ def test_ctrl_c_ends_a_fit(fit):
 
         {fit}
     """)
-    process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
+    # elsewhere, since Python would find uncompiled sources in the current folder first
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    )
     try:
         # the first line says that an epoch has been run
         assert process.stderr.readline().startswith("epoch 1/")

@@ -15,6 +15,7 @@ from model_files import BYTES, FITTED, X, Y, assert_same, holder, round_trip, wr
 from scipy import sparse
 
 from fastlin import (
+    GridSearchCV,
     HashingVectorizer,
     OneHotEncoder,
     PassiveAggressiveClassifier,
@@ -427,6 +428,7 @@ def test_every_estimator_can_be_named_in_a_file():
         and not cls.__name__.startswith("_")
         and cls.__name__ in vars(sys.modules[cls.__module__]).get("__all__", ())
         and hasattr(cls, "fit")
+        and cls is not GridSearchCV  # its best estimator is what is stored
     ]
     assert len(concrete) >= 3
     for cls in concrete:

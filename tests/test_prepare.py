@@ -29,6 +29,7 @@ def layouts():
     return {"csr": as_rows(X), "ones": as_rows(ones), "signed": compact_rows(signed)}
 
 
+@pytest.mark.memory
 @pytest.mark.parametrize("layout", ["csr", "ones", "signed"])
 def test_renumbered_rows_are_the_rows_with_frequent_columns_first(layout):
     rows = layouts()[layout]

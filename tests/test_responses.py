@@ -268,6 +268,18 @@ def test_the_largest_probability_is_that_of_the_predicted_class():
         np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-15)
 
 
+@pytest.mark.parametrize("rule", [_probability.clipped, _probability.sparsemax])
+def test_clipped_probabilities_tie_for_the_predicted_class(rule):
+    """Responses beyond the clip have equal probabilities, but one class is predicted."""
+    z = np.array([-3.0, -1e-17, 0.0, 1e-300, 1e-17, 1.0, 5.0])
+    p = rule(z, log=False)
+    np.testing.assert_array_equal(p.argmax(axis=1), respond.codes(z))
+    Z = np.array([[2.0, 3.0, 2.5], [-5.0, -2.0, -2.0], [1.0, 1.0 + 2**-52, 1.0], [0.1, 0.2, 0.0]])
+    p = rule(Z, log=False)
+    np.testing.assert_array_equal(p.argmax(axis=1), 1)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-15)
+
+
 def test_probabilities_in_pieces(monkeypatch):
     z = np.random.default_rng(0).normal(size=(50, 4))
     whole = [_probability.softmax(z, False), _probability.sigmoid(z, False),

@@ -175,8 +175,8 @@ def test_neither_storage_nor_dtype_changes_the_order(d):
     orders = [row_order(rows, y, np.arange(9000), True, rng()) for rows in storages]
     for _ in range(2):
         first = orders[0].next().copy()
-        for order in orders[1:]:
-            np.testing.assert_array_equal(order.next(), first)
+        for other in orders[1:]:
+            np.testing.assert_array_equal(other.next(), first)
 
 
 @pytest.mark.parametrize("most_bytes", [0, 1 << 20])

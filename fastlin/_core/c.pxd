@@ -114,6 +114,7 @@ cdef extern from "fl_sgd.h" nogil:
         int fit_intercept
         int64_t average_from
         int64_t batch_size
+        double longest_square
     struct fl_sgd_state:
         double scale
         double intercept

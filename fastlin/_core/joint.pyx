@@ -9,8 +9,8 @@ from .c cimport (FL_SGD, adaptive_collected, adaptive_row, fl_adaptive, fl_adapt
                  fl_adaptive_intercepts, fl_adaptive_publish_f32, fl_adaptive_publish_f64,
                  fl_adaptive_step, fl_joint_loss, fl_loss_add, fl_loss_settle, fl_loss_sum,
                  fl_pa_coefficient, fl_per_column, fl_per_column_add, fl_per_column_plan, fl_row,
-                 fl_sgd_eta, fl_sgd_rule, fl_sgd_state, joint_add, joint_collect, joint_pay,
-                 joint_scores, real, row_at, sgd_decay, square_norm)
+                 fl_rows, fl_sgd_eta, fl_sgd_rule, fl_sgd_state, joint_add, joint_collect,
+                 joint_pay, joint_scores, real, row_at, sgd_decay, square_norm)
 from .rows cimport Rows
 from .sgd cimport end_step, kept_per_column, look_ahead
 
@@ -38,6 +38,85 @@ cdef inline void add_loss(fl_loss_sum *total, const fl_sgd_rule *rule, const dou
         g[active[a]] *= s
 
 
+cdef inline void end_joint_step(const fl_sgd_rule *rule, fl_sgd_state *state, int64_t K,
+                                const double *intercepts, double *sums) noexcept nogil:
+    cdef int64_t c
+    if rule.average_from > 0 and state.t >= rule.average_from:
+        for c in range(K):
+            sums[c] += intercepts[c]
+    end_step(rule, state)
+
+
+cdef inline void add_adaptive(fl_per_column *columns, const fl_rows *X, int64_t K, const real *A,
+                              const real *B, const double *visits) noexcept nogil:
+    """What adaptive steps keep per column beside what all learners do."""
+    fl_per_column_add(columns, A, K * sizeof(real))
+    fl_per_column_add(columns, B, K * sizeof(real))
+    fl_per_column_add(columns, visits, K * sizeof(double))
+    fl_per_column_plan(columns, X)
+
+
+cdef inline void mean_gradient(Py_ssize_t m, int64_t K, const double *gradients,
+                               const int64_t *active, const int64_t *n_active,
+                               double *mean) noexcept nogil:
+    """That of the intercepts, over a batch of m rows."""
+    cdef Py_ssize_t r
+    cdef int64_t a, c
+    for c in range(K):
+        mean[c] = 0
+    for r in range(m):
+        for a in range(n_active[r]):
+            c = active[r * K + a]
+            mean[c] += gradients[r * K + c] / m
+
+
+cdef inline void plain_step(const fl_sgd_rule *rule, fl_sgd_state *state, const fl_rows *X,
+                            const int64_t *rows, Py_ssize_t m, int64_t K, int64_t size,
+                            const double *gradients, const int64_t *active,
+                            const int64_t *n_active, const double *mean, double *intercepts,
+                            real *scratch, real *weights, real *sums,
+                            real *payments) noexcept nogil:
+    """The step of a batch of m rows along its gradient, with the penalties."""
+    cdef Py_ssize_t r
+    cdef int64_t a, c
+    cdef double eta = fl_sgd_eta(rule, state.t)
+    sgd_decay(rule, state, eta, size, weights, sums)
+    state.l1_total += eta * rule.l1
+    for r in range(m):
+        for a in range(n_active[r]):
+            c = active[r * K + a]
+            scratch[c] = <real>(-eta / (m * state.scale) * gradients[r * K + c])
+        if n_active[r]:
+            joint_add(state, row_at(X, rows[r], weights), K, scratch, active + r * K, n_active[r],
+                      weights, sums)
+    if payments != NULL:
+        for r in range(m):
+            joint_pay(state, row_at(X, rows[r], weights), K, weights, sums, payments)
+    if rule.fit_intercept:
+        for c in range(K):
+            intercepts[c] -= eta * mean[c]
+
+
+cdef inline void adaptive_steps(const fl_adaptive *step, double sum_scale, const fl_rows *X,
+                                const int64_t *rows, Py_ssize_t m, int64_t K,
+                                const double *gradients, const int64_t *active,
+                                const int64_t *n_active, real *weights, real *A, real *B,
+                                double *visits, double *G, real *sums) noexcept nogil:
+    """The adaptive steps of a batch of m rows, whose gradient is collected in G; a batch of one row
+    needs no G."""
+    cdef Py_ssize_t r
+    if G == NULL:
+        adaptive_row(step, sum_scale, row_at(X, rows[0], weights), K, gradients, active,
+                     n_active[0], weights, A, B, visits, sums)
+        return
+    for r in range(m):
+        joint_collect(row_at(X, rows[r], weights), K, gradients + r * K, 1.0 / m, active + r * K,
+                      n_active[r], G, weights)
+    for r in range(m):
+        adaptive_collected(step, sum_scale, row_at(X, rows[r], weights), K, G, weights, A, B,
+                           visits, sums)
+
+
 def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int64_t[::1] order,
         const int64_t[::1] fetch, fl_sgd_rule rule, int optimizer, double decay, double decay1,
         double epsilon, fl_sgd_state state, double[:, ::1] b, real[::1] V, real[::1] u,
@@ -49,8 +128,8 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
     `fetch` see `sgd.look_ahead`.
     """
     cdef Py_ssize_t k = 0, r, m, stop = order.shape[0]
-    cdef int64_t i, c, a, K = b.shape[1], size = V.shape[0], batch = rule.batch_size
-    cdef double s, eta
+    cdef int64_t i, K = b.shape[1], size = V.shape[0], batch = rule.batch_size
+    cdef double s
     cdef bint weighted = sample_weight.shape[0] > 0
     cdef real *weights = &V[0]
     cdef real *sums = &u[0] if u.shape[0] else NULL
@@ -67,10 +146,7 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
     cdef fl_adaptive step = fl_adaptive_begin(&rule, optimizer, decay, decay1, epsilon)
     cdef fl_loss_sum total = fl_loss_sum(0, 1)
     cdef fl_per_column columns = kept_per_column(&X.c, K, weights, sums, payments)
-    fl_per_column_add(&columns, A, K * sizeof(real))
-    fl_per_column_add(&columns, B, K * sizeof(real))
-    fl_per_column_add(&columns, visits, K * sizeof(double))
-    fl_per_column_plan(&columns, &X.c)
+    add_adaptive(&columns, &X.c, K, A, B, visits)
     with nogil:
         while k < stop:
             m = min(batch, stop - k)
@@ -84,51 +160,20 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
                          &n_active[r])
                 state.sum_weight += s
                 look_ahead(&X.c, y, order, fetch, k + r, &columns, weights)
-            for c in range(K):
-                intercept_gradient[c] = 0
-            for r in range(m):
-                for a in range(n_active[r]):
-                    c = active[r, a]
-                    intercept_gradient[c] += gradients[r, c] / m
+            mean_gradient(m, K, &gradients[0, 0], &active[0, 0], &n_active[0],
+                          &intercept_gradient[0])
             if optimizer == FL_SGD:
-                eta = fl_sgd_eta(&rule, state.t)
-                sgd_decay(&rule, &state, eta, size, weights, sums)
-                state.l1_total += eta * rule.l1
-                for r in range(m):
-                    for a in range(n_active[r]):
-                        c = active[r, a]
-                        scratch[c] = <real>(-eta / (m * state.scale) * gradients[r, c])
-                    if n_active[r]:
-                        joint_add(&state, row_at(&X.c, order[k + r], weights), K, &scratch[0],
-                                  &active[r, 0], n_active[r], weights, sums)
-                if payments != NULL:
-                    for r in range(m):
-                        joint_pay(&state, row_at(&X.c, order[k + r], weights), K, weights, sums,
-                                  payments)
-                if rule.fit_intercept:
-                    for c in range(K):
-                        b[VALUE, c] -= eta * intercept_gradient[c]
+                plain_step(&rule, &state, &X.c, &order[k], m, K, size, &gradients[0, 0],
+                           &active[0, 0], &n_active[0], &intercept_gradient[0], &b[VALUE, 0],
+                           &scratch[0], weights, sums, payments)
             else:
                 fl_adaptive_step(&step, &rule, state.t)
-                if m == 1 and G == NULL:
-                    adaptive_row(&step, state.sum_scale, row_at(&X.c, order[k], weights), K,
-                                 &gradients[0, 0], &active[0, 0], n_active[0], weights, A, B,
-                                 visits, sums)
-                else:
-                    for r in range(m):
-                        joint_collect(row_at(&X.c, order[k + r], weights), K, &gradients[r, 0],
-                                      1.0 / m, &active[r, 0], n_active[r], G, weights)
-                    for r in range(m):
-                        adaptive_collected(&step, state.sum_scale,
-                                           row_at(&X.c, order[k + r], weights), K, G, weights, A,
-                                           B, visits, sums)
+                adaptive_steps(&step, state.sum_scale, &X.c, &order[k], m, K, &gradients[0, 0],
+                               &active[0, 0], &n_active[0], weights, A, B, visits, G, sums)
                 if rule.fit_intercept:
                     fl_adaptive_intercepts(&step, K, &intercept_gradient[0], &b[VALUE, 0],
                                            &b[MOMENT_A, 0], &b[MOMENT_B, 0])
-            if rule.average_from > 0 and state.t >= rule.average_from:
-                for c in range(K):
-                    b[SUM, c] += b[VALUE, c]
-            end_step(&rule, &state)
+            end_joint_step(&rule, &state, K, &b[VALUE, 0], &b[SUM, 0])
             k += m
         fl_loss_settle(&total)
         state.sum_loss += total.sum
@@ -173,10 +218,7 @@ def run_passive_aggressive(Rows X, const double[::1] y, const double[::1] sample
                         if rule.fit_intercept:
                             b[VALUE, c] -= tau * g[c]
                     joint_add(&state, row, K, &scratch[0], &active[0], n_active, weights, sums)
-            if rule.average_from > 0 and state.t >= rule.average_from:
-                for c in range(K):
-                    b[SUM, c] += b[VALUE, c]
-            end_step(&rule, &state)
+            end_joint_step(&rule, &state, K, &b[VALUE, 0], &b[SUM, 0])
     return state
 
 

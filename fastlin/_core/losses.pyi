@@ -1,7 +1,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-def table() -> list[tuple[str, int, bool, bool, str, float]]: ...
+def table() -> list[tuple[str, int, bool, bool, bool, str, float]]: ...
 def evaluate(
     loss: int,
     parameter: float,

@@ -1,17 +1,18 @@
 """The loss table of `fl_losses.h` as data, and its functions over arrays."""
 
 from .c cimport FL_MARGIN, FL_N_LOSSES, fl_exp, fl_log1p, fl_loss, fl_loss_describe, \
-    fl_loss_is_joint, fl_sigmoid
+    fl_loss_has_reach, fl_loss_is_joint, fl_sigmoid
 
 
 def table():
-    """[(name, code, whether it is a loss of a margin, whether it has a joint form, name of its
-    parameter, its default), ...]"""
+    """[(name, code, whether it is a loss of a margin, whether it has a joint form, whether a step
+    can pass the minimum of a row, name of its parameter, its default), ...]"""
     cdef int code
     rows = []
     for code in range(FL_N_LOSSES):
         info = fl_loss_describe(code)
-        rows.append((info.name.decode(), code, info.kind == FL_MARGIN, bool(fl_loss_is_joint(code)),
+        rows.append((info.name.decode(), code, info.kind == FL_MARGIN,
+                     bool(fl_loss_is_joint(code)), bool(fl_loss_has_reach(code)),
                      info.parameter.decode(), info.parameter_default))
     return rows
 

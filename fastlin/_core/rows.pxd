@@ -8,3 +8,4 @@ cdef class Rows:
     cdef readonly object indptr
     cdef readonly object dtype
     cdef bint is_float32
+    cdef public double _longest_square

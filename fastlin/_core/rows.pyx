@@ -5,7 +5,8 @@ import numpy as np
 
 from .c cimport (FL_CSR, FL_DENSE, FL_NEAR_BYTES, FL_ONES, FL_SIGNED, dot, fl_per_column,
                  fl_per_column_add, fl_per_column_none, fl_per_column_plan, fl_prefetch_columns,
-                 int32_t, int64_t, prefetch_row, real, row_at)
+                 int32_t, int64_t, prefetch_row, real, row_at,
+                 square_norm)
 
 NEAR_BYTES = FL_NEAR_BYTES
 LAYOUTS = {"dense": FL_DENSE, "csr": FL_CSR, "ones": FL_ONES, "signed": FL_SIGNED}
@@ -128,6 +129,7 @@ def make_rows(str layout, Py_ssize_t n, Py_ssize_t d, values, indices, indptr, d
     X.values, X.indices, X.indptr = _locked(values), _locked(indices), _locked(indptr)
     X.dtype = np.dtype(dtype)
     X.is_float32 = X.dtype == np.float32
+    X._longest_square = -1  # not measured yet
     if indices is not None:
         index_view = indices
         if index_view.shape[0]:
@@ -147,6 +149,17 @@ def make_rows(str layout, Py_ssize_t n, Py_ssize_t d, values, indices, indptr, d
             if double_view.shape[0]:
                 X.c.values = &double_view[0]
     return X
+
+
+def longest_square(Rows X, const real[::1] values, Py_ssize_t start, Py_ssize_t stop):
+    """The largest |x_i|^2 of rows start..stop-1; `values` only says which type they are."""
+    cdef Py_ssize_t i
+    cdef double longest = 0
+    cdef const real *kind = NULL
+    with nogil:
+        for i in range(start, stop):
+            longest = max(longest, square_norm(row_at(&X.c, i, kind), kind))
+    return longest
 
 
 def first_bad_row(const int64_t[::1] indptr, Py_ssize_t n_stored):

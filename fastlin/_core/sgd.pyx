@@ -13,11 +13,13 @@ from .rows cimport Rows
 cdef inline double step_length(const fl_sgd_rule *rule, const fl_rows *X, int64_t i, double p,
                                double y, double g, double eta, const real *v) noexcept nogil:
     """eta, or what is left of it where the step would overshoot its own row."""
-    cdef double q
+    cdef double reach
     if g == 0 or not fl_loss_has_reach(rule.loss):
         return eta
-    q = square_norm(row_at(X, i, v), v) + rule.fit_intercept
-    return fl_sgd_safe_eta(eta, g, q, fl_loss_reach(rule.loss, p, y, rule.loss_parameter))
+    reach = fl_loss_reach(rule.loss, p, y, rule.loss_parameter)
+    if fl_sgd_safe_eta(eta, g, rule.longest_square + rule.fit_intercept, reach) == eta:
+        return eta  # no row is long enough, so this one need not be measured
+    return fl_sgd_safe_eta(eta, g, square_norm(row_at(X, i, v), v) + rule.fit_intercept, reach)
 
 
 def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int64_t[::1] order,

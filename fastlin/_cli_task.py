@@ -1,0 +1,127 @@
+"""What `train` and `cv` learn: the examples, their features, the learner of the options."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ._cli_arguments import DEFAULTS
+from ._cli_data import Examples, read_examples
+from ._cli_encoder import ColumnEncoder
+from ._cli_memory import refuse_too_large_model
+from ._cli_terminal import Progress, UsageError, spelt
+from ._clone import clone
+from ._sgd import TARGET_LOSSES
+from .perceptron import Perceptron
+from .sgd import SGDClassifier, SGDRegressor
+
+__all__ = ["Task", "encode", "read_task"]
+
+# The first step of regression on standardised columns, for a loss of slope 1 and a target of
+# spread 1.
+_FIRST_STEP = 0.03
+# Losses with a parameter, and the losses of regression that are linear far out.
+_LOSSES_WITH = {
+    "epsilon": ("huber", "epsilon_insensitive", "squared_epsilon_insensitive"),
+    "quantile": ("quantile",),
+}
+_LINEAR = ("huber", "epsilon_insensitive", "quantile")
+
+
+def _learner(args: Namespace, is_regression: bool) -> Any:
+    """Return the estimator that the options describe, not fitted."""
+    is_perceptron = args.learner == "perceptron"
+    if is_perceptron and args.loss is not None:
+        raise UsageError("--loss is for --learner sgd; the perceptron has its own.")
+    penalty = args.penalty or ("none" if is_perceptron else DEFAULTS["penalty"])
+    if penalty == "none" and args.alpha is not None:
+        raise UsageError("--alpha is the strength of the penalty, but --penalty is none.")
+    if penalty != "elasticnet" and args.l1_ratio is not None:
+        raise UsageError("--l1-ratio needs --penalty elasticnet.")
+    for name, losses in _LOSSES_WITH.items():
+        if getattr(args, name) is not None and args.loss not in losses:
+            raise UsageError(f"--{name} is for --loss {' or '.join(losses)}.")
+    options = {
+        "penalty": None if penalty == "none" else penalty,
+        "alpha": _value(args, "alpha"),
+        "l1_ratio": _value(args, "l1_ratio"),
+        "max_iter": args.epochs,
+        # All epochs: averaged weights go on to improve when the objective no longer does.
+        "tol": None,
+        "average": args.average,
+        "random_state": args.seed,
+    }
+    parameters = {name: _value(args, name) for name in _LOSSES_WITH}
+    if is_regression:
+        return SGDRegressor(args.loss, **options, **parameters)
+    options["n_jobs"] = args.n_jobs
+    if is_perceptron:
+        return Perceptron(**options)
+    return SGDClassifier(_value(args, "loss"), **options, **parameters)
+
+
+def _value(args: Namespace, name: str) -> Any:
+    """Return an option, or its default if it was not given."""
+    given = getattr(args, name)
+    return DEFAULTS[name] if given is None else given
+
+
+def _fit_to_target(learner: SGDRegressor, args: Namespace, y: np.ndarray) -> dict[str, Any]:
+    """Adapt a regression to the unit of its target; returns arguments for `fit`.
+
+    Where the slope of a loss does not grow with the residual, steps and penalty have to know the
+    spread of the target. Training begins at its median.
+    """
+    learner.set_params(eta0=_FIRST_STEP)
+    spread = float(y.std())
+    if learner.loss in _LINEAR and spread > 0:
+        slope = {"huber": learner.epsilon, "quantile": max(learner.quantile, 1 - learner.quantile)}
+        unit = spread / (slope.get(learner.loss, 1.0) or 1.0)
+        learner.set_params(eta0=_FIRST_STEP * unit)
+        if args.alpha is None:
+            learner.set_params(alpha=learner.alpha / unit)
+    return {"intercept_init": [float(np.median(y))]}
+
+
+class Task(NamedTuple):
+    """What is to be learnt: from which examples, by which learner, and arguments of its fit."""
+
+    examples: Examples
+    learner: Any
+    is_regression: bool
+    fit_arguments: dict[str, Any]
+
+
+def read_task(args: Namespace, progress: Progress) -> Task:
+    """Read the examples and prepare the learner."""
+    is_regression = args.loss in TARGET_LOSSES
+    learner = _learner(args, is_regression)
+    progress.say(f"reading {args.data}")
+    examples = read_examples(args, is_regression)
+    if not is_regression and (examples.y == examples.y[0]).all():
+        raise UsageError(
+            f"{examples.name} has one class only, {spelt(examples.y[0])!r}; at least two are "
+            "needed."
+        )
+    fit_arguments = _fit_to_target(learner, args, examples.y) if is_regression else {}
+    return Task(examples, learner, is_regression, fit_arguments)
+
+
+def encode(
+    task: Task, args: Namespace, progress: Progress
+) -> tuple[Any, ColumnEncoder | None]:
+    """Return all features as one matrix, and the encoder that made it."""
+    examples = task.examples
+    if examples.encoder is None:
+        X, encoder, remedy = examples.X, None, "number the features without gaps"
+    else:
+        progress.say(f"encoding {len(examples.y):,} rows")
+        encoder, remedy = clone(examples.encoder), "set a smaller --n-features"
+        X = encoder.fit_transform(examples.X)
+    n_classes = 0 if task.is_regression else len(np.unique(examples.y))
+    refuse_too_large_model(
+        task.learner, X.shape[1], n_classes, args.cv or 1, examples.name, remedy
+    )
+    return X, encoder

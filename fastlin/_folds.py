@@ -1,0 +1,139 @@
+"""Which rows train and which test, from whatever a user passes as `cv`."""
+
+from __future__ import annotations
+
+import numbers
+import sys
+from typing import Any
+
+import numpy as np
+
+from ._exceptions import warn
+from ._params import Integer, shown
+from ._splitters import KFold, StratifiedKFold, n_rows
+from ._targets import check_classification_targets, listed
+
+__all__ = ["checked_data", "has_classes", "is_classifier", "is_pairwise", "kind_of",
+           "splits_of", "warn_of_absent_classes"]  # fmt: skip
+
+Splits = list[tuple[np.ndarray, np.ndarray]]
+
+
+def kind_of(estimator: Any) -> str | None:
+    """Return "classifier", "regressor" ... of an estimator of fastlin or one with such tags."""
+    kind = getattr(estimator, "_estimator_type", None)
+    if kind is None and "sklearn" in sys.modules and hasattr(estimator, "__sklearn_tags__"):
+        kind = estimator.__sklearn_tags__().estimator_type
+    return kind
+
+
+def is_classifier(estimator: Any) -> bool:
+    """Say whether an estimator is a classifier."""
+    return kind_of(estimator) == "classifier"
+
+
+def is_pairwise(estimator: Any) -> bool:
+    """Say whether the columns of X are rows of the training data (a precomputed kernel)."""
+    if hasattr(estimator, "_merged_tags"):
+        return bool(estimator._merged_tags()["pairwise"])
+    if "sklearn" in sys.modules and hasattr(estimator, "__sklearn_tags__"):
+        return bool(estimator.__sklearn_tags__().input_tags.pairwise)
+    return False
+
+
+def checked_data(X: Any, y: Any) -> tuple[Any, Any]:
+    """Return X and y that can be split by row."""
+    if hasattr(X, "__next__"):
+        raise TypeError(f"X must have rows that can be chosen, got {shown(X)}; pass a list of it.")
+    if not hasattr(X, "__len__") and not hasattr(X, "shape") and hasattr(X, "__array__"):
+        X = X.__array__()
+    n = n_rows(X)
+    if n == 0:
+        raise ValueError("X has 0 sample(s) while a minimum of 1 is required.")
+    if y is not None:
+        y = y if hasattr(y, "iloc") or hasattr(y, "tocsr") else np.asarray(y)
+        if n_rows(y) != n:
+            raise ValueError(f"X and y must have the same number of rows: {n} and {n_rows(y)}.")
+    return X, y
+
+
+def splits_of(cv: Any, estimator: Any, X: Any, y: Any, params: dict[str, Any]) -> Splits:
+    """Return the pairs of row numbers that `cv` stands for; `params` go to its `split`."""
+    if cv is None or isinstance(cv, numbers.Integral):
+        cv = 5 if cv is None else cv
+        Integer(2).check("cv", cv)
+        cv = StratifiedKFold(cv) if is_classifier(estimator) and has_classes(y) else KFold(cv)
+    if hasattr(cv, "split") and not isinstance(cv, str):
+        cv = cv.split(X, y, **params)
+    if isinstance(cv, str) or not hasattr(cv, "__iter__"):
+        raise ValueError(
+            "cv must be a number of folds, a splitter, or an iterable of (train, test) rows, got "
+            f"{shown(cv)}."
+        )
+    n = n_rows(X)
+    splits = [_checked_pair(pair, n) for pair in cv]
+    if not splits:
+        raise ValueError("cv must give at least one (train, test) pair, got none.")
+    return splits
+
+
+def _checked_pair(pair: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of one split as numbers."""
+    try:
+        train, test = pair
+    except (TypeError, ValueError):
+        raise ValueError(f"cv must give pairs (train, test) of rows, got {shown(pair)}.") from None
+    return _row_numbers(train, n), _row_numbers(test, n)
+
+
+def _row_numbers(rows: Any, n: int) -> np.ndarray:
+    """Return rows given by their numbers or by a mask as numbers."""
+    rows = np.asarray(rows)
+    if rows.dtype == bool and rows.shape == (n,):
+        return np.flatnonzero(rows)
+    if rows.ndim != 1 or (rows.dtype.kind not in "iu" and rows.size):
+        raise ValueError(
+            f"cv must give rows as numbers or as a mask of {n} booleans, got an array of dtype "
+            f"{rows.dtype} and shape {rows.shape}."
+        )
+    rows = rows.astype(np.int64)
+    outside = (rows < -n) | (rows >= n)
+    if outside.any():
+        raise ValueError(f"cv gave the row {rows[outside][0]}, but X has {n} rows.")
+    return np.where(rows < 0, rows + n, rows)
+
+
+def has_classes(y: Any) -> bool:
+    """Say whether a target holds one class for each row."""
+    if y is None or hasattr(y, "tocsr"):
+        return False
+    y = np.asarray(y)
+    if y.ndim != 1 and y.shape[1:] != (1,):
+        return False
+    try:
+        check_classification_targets(y)
+    except ValueError:
+        return False
+    return True
+
+
+def warn_of_absent_classes(y: Any, splits: Splits, names: list[str] | None = None) -> None:
+    """Warn once if training parts have no row of a class, and list the folds."""
+    if not has_classes(y):
+        return
+    try:
+        labels, codes = np.unique(np.asarray(y), return_inverse=True)
+    except TypeError:
+        return  # labels that can't be sorted: fit says so
+    codes = codes.ravel()
+    lacking = [
+        fold if names is None else names[fold]
+        for fold, (train, _) in enumerate(splits)
+        if np.bincount(codes[train], minlength=len(labels)).min() == 0
+    ]
+    if lacking:
+        warn(
+            "UserWarning",
+            f"The training parts of the folds {listed(lacking).replace(chr(39), '')} lack a class; "
+            "its rows count as errors. Shuffle the rows, or use StratifiedKFold.",
+        )
