@@ -18,6 +18,7 @@ BENCHMARKS = {
     "sgd": "SGD on sparse rows: logistic loss in float32 and float64, other losses and penalties",
     "averaging": "what averaging and adaptive steps add to a plain epoch",
     "perceptron": "Perceptron on sparse rows",
+    "onepass": "folds, grid points and classes in one pass",
     "dense": "SGD on dense rows",
     "predict": "predictions of many rows and of one",
     "startup": "import time",

@@ -14,7 +14,7 @@ from ._splitters import KFold, StratifiedKFold, n_rows
 from ._targets import check_classification_targets, listed
 
 __all__ = ["checked_data", "has_classes", "is_classifier", "is_pairwise", "kind_of",
-           "splits_of", "warn_of_absent_classes"]  # fmt: skip
+           "row_numbers", "splits_of", "warn_of_absent_classes"]  # fmt: skip
 
 Splits = list[tuple[np.ndarray, np.ndarray]]
 
@@ -137,3 +137,15 @@ def warn_of_absent_classes(y: Any, splits: Splits, names: list[str] | None = Non
             f"The training parts of the folds {listed(lacking).replace(chr(39), '')} lack a class; "
             "its rows count as errors. Shuffle the rows, or use StratifiedKFold.",
         )
+
+
+def row_numbers(name: str, m: int, value: Any, n: int) -> np.ndarray:
+    """Row numbers, checked."""
+    rows = np.asarray(value)
+    if rows.ndim != 1 or rows.dtype.kind not in "iu" or len(rows) == 0:
+        raise ValueError(
+            f"{name}[{m}] must be a vector of at least one row number, got {shown(value)}."
+        )
+    if rows.min() < 0 or rows.max() >= n:
+        raise ValueError(f"{name}[{m}] must hold row numbers from 0 to {n - 1}, got {shown(rows)}.")
+    return np.ascontiguousarray(rows, dtype=np.int64)

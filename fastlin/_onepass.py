@@ -21,6 +21,7 @@ from . import _parallel
 from ._core.rows import Rows
 from ._data import rows_of
 from ._epochs import RowOrder, row_order, train
+from ._folds import row_numbers
 from ._lanes import LANES, Model, Pass, Stream, lane_bytes
 from ._learner import make_learner
 from ._memory import machine_bytes
@@ -77,7 +78,6 @@ class _Job:
     test: np.ndarray | None
     classes: np.ndarray | None = None
     absent: list = field(default_factory=list)
-    scale: float = 1.0
     outputs: list[Any] = field(default_factory=list)
     error: Exception | None = None
 
@@ -208,18 +208,6 @@ def _check_lists(estimators: list, train: list, test: list) -> None:
         raise ValueError("estimators must be all classifiers or all regressors.")
 
 
-def _row_numbers(name: str, m: int, value: Any, n: int) -> np.ndarray:
-    """Row numbers, checked."""
-    rows = np.asarray(value)
-    if rows.ndim != 1 or rows.dtype.kind not in "iu" or len(rows) == 0:
-        raise ValueError(
-            f"{name}[{m}] must be a vector of at least one row number, got {shown(value)}."
-        )
-    if rows.min() < 0 or rows.max() >= n:
-        raise ValueError(f"{name}[{m}] must hold row numbers from 0 to {n - 1}, got {shown(rows)}.")
-    return np.ascontiguousarray(rows, dtype=np.int64)
-
-
 def _read(estimators: list, X: Any, y: Any, sample_weight: Any) -> tuple:
     """(rows, y or codes as numbers, codes or None, labels or None, weights), read once for all."""
     first = estimators[0]
@@ -246,7 +234,7 @@ def _jobs(estimators: list, train: list, test: list, n: int) -> tuple[list, list
     jobs = []
     for m, (estimator, own, held) in enumerate(zip(estimators, train, test, strict=True)):
         if id(own) not in known_train:
-            rows = _row_numbers("train", m, own, n)
+            rows = row_numbers("train", m, own, n)
             member = np.zeros(n, bool)
             member[rows] = True
             if np.count_nonzero(member) < len(rows):
@@ -257,7 +245,7 @@ def _jobs(estimators: list, train: list, test: list, n: int) -> tuple[list, list
                 members.append(member)
             known_train[id(own)] = known_bytes[bits]
         if held is not None and id(held) not in known_test:
-            known_test[id(held)] = _row_numbers("test", m, held, n)
+            known_test[id(held)] = row_numbers("test", m, held, n)
         jobs.append(
             _Job(estimator, known_train[id(own)], None if held is None else known_test[id(held)])
         )
