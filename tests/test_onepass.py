@@ -194,7 +194,7 @@ def test_passes_are_as_many_as_memory_asks_for():
     rows, numbers, codes, labels, weight = _onepass._read(models, X.astype(np.float32), y, None)
     members, jobs = _onepass._jobs(models, train_rows, test_rows, len(rows))
     stream = _onepass._stream(rows, members, codes, numbers, labels, weight, jobs, 0)
-    targets_of = _onepass._Targets(stream, rows, numbers, labels)
+    targets_of = _onepass.Targets(stream, rows, numbers, labels)
     for job in jobs:
         targets_of.lay_out(job)
 

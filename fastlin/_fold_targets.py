@@ -1,0 +1,237 @@
+"""What the estimators of one call learn from: targets and weights of each of their outputs, as
+`fit` would have set them on the rows of a training set alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from . import _parallel
+from ._core.rows import Rows
+from ._epochs import RowOrder, train
+from ._lanes import Model, Stream
+from ._learner import make_learner
+from ._online import relative_weight
+from ._online_kinds import absent_classes
+from ._safety import (
+    best_constant_loss,
+    loss_if_worse_than_constant,
+    may_be_worse,
+    measured_if_worse,
+)
+from ._validation import effective_weight
+
+__all__ = ["Alone", "Job", "Targets"]
+
+_NO_WEIGHTS = np.empty(0)
+
+
+@dataclass
+class Job:
+    """One estimator of the call and its outputs."""
+
+    estimator: Any
+    fold: int
+    test: np.ndarray | None
+    classes: np.ndarray | None = None
+    absent: list = field(default_factory=list)
+    scale: float = 1.0
+    outputs: list[Any] = field(default_factory=list)
+    error: Exception | None = None
+
+
+class Alone:
+    """A joint model, whose outputs depend on one another: trained by itself in the same order."""
+
+    def __init__(self, stream: Stream, rows: Rows, job: Job, y: np.ndarray, weight: np.ndarray):
+        self.stream, self.X, self.job, self.y, self.weight = stream, rows, job, y, weight
+        self.rule, self.plan = job.estimator._rule(), job.estimator._plan(None)
+        self.learner = self.report = self.worse = self.error = self.responses = None
+        self.cancelled = False
+
+    def cancel(self) -> None:
+        """End training soon, from another thread."""
+        self.cancelled = True
+        if self.learner is not None:
+            self.learner.cancelled = True
+
+    def __call__(self) -> Alone:
+        member = self.stream.memberships[self.job.fold]
+        active = member & (self.weight > 0) if len(self.weight) else member
+        self.learner = make_learner(
+            self.X.shape[1], self.X.dtype, self.rule, len(self.job.classes)
+        )
+        if self.cancelled:
+            raise _parallel.Cancelled
+        order = _PartOfOrder(self.stream.order(self.plan.shuffle), active)
+        try:
+            self.report = train(self.learner, self.X, self.y, self.weight, order, self.plan)
+            self.worse = loss_if_worse_than_constant(
+                self.learner, self.X, self.y, self.weight, np.flatnonzero(active),
+                self.report.trace[-1]["loss"], in_order=not self.plan.shuffle,
+            )  # fmt: skip
+            if self.job.test is not None:
+                self.responses = self.learner.responses(self.X, self.job.test)
+        except ValueError as error:
+            self.error = error
+        return self
+
+
+class _PartOfOrder:
+    """Some rows in the order of all."""
+
+    fetch = np.empty(0, np.int64)
+
+    def __init__(self, order: RowOrder, member: np.ndarray):
+        self.order, self.member = order, member
+
+    def next(self) -> np.ndarray:
+        """The order of the next epoch."""
+        rows = self.order.next()
+        return rows[self.member[rows]]
+
+
+class Targets:
+    """Targets and weights of each output, as `fit` would have set them on the rows alone."""
+
+    def __init__(self, stream: Stream, rows: Rows, y: np.ndarray, labels: np.ndarray | None):
+        self.stream, self.rows, self.y, self.labels = stream, rows, y, labels
+        self._known: dict[Any, Any] = {}
+
+    def _once(self, key: Any, make: Any) -> Any:
+        """What was made for this key before, or now."""
+        if key not in self._known:
+            self._known[key] = make()
+        return self._known[key]
+
+    def lay_out(self, job: Job) -> None:
+        """Add the outputs of a job."""
+        estimator = job.estimator
+        rule, plan = estimator._rule(), estimator._plan(None)
+        if self.labels is None:
+            table = self._regression_scale(job.fold)
+            job.outputs = [Model(rule, plan, job.fold, table, np.ones(1), job.test)]
+            return
+        present, table = self._class_weights(job)
+        job.classes = self.labels[present]
+        if len(present) < 2:
+            raise ValueError(
+                "The number of classes has to be greater than one; got 1 class: "
+                f"{job.classes.tolist()}."
+            )
+        job.absent = absent_classes(job.classes, (self._mass(job.fold) * table)[present])
+        if len(present) > 2 and estimator._is_joint(len(present)):
+            job.outputs = [self._alone(job, present, table)]
+            return
+        positive = present[1:] if len(present) == 2 else present
+        for k in positive:
+            sign = np.full(len(self.labels), -1.0)
+            sign[k] = 1.0
+            job.outputs.append(Model(rule, plan, job.fold, table, sign, job.test))
+
+    def _alone(self, job: Job, present: np.ndarray, table: np.ndarray) -> Alone:
+        """The task of a joint model."""
+        stream = self.stream
+        number = np.zeros(len(self.labels))
+        number[present] = np.arange(len(present))
+        plain = not len(stream.sample_weight) and bool((table[present] == 1).all())
+        weight = _NO_WEIGHTS if plain else table[stream.codes]
+        if len(stream.sample_weight):
+            weight = weight * stream.sample_weight
+        return Alone(stream, self.rows, job, number[stream.codes], weight)
+
+    def _fold_codes(self, fold: int) -> tuple[np.ndarray, np.ndarray | None]:
+        """Class numbers and sample weights of a training set's rows."""
+
+        def make():
+            member, stream = self.stream.memberships[fold], self.stream
+            codes = None if stream.codes is None else stream.codes[member]
+            return codes, stream.sample_weight[member] if len(stream.sample_weight) else None
+
+        return self._once(("codes", fold), make)
+
+    def _mass(self, fold: int) -> np.ndarray:
+        """Sum of the sample weights per class in a training set."""
+        codes, weight = self._fold_codes(fold)
+        return self._once(
+            ("mass", fold), lambda: np.bincount(codes, weight, minlength=len(self.labels))
+        )
+
+    def _regression_scale(self, fold: int) -> np.ndarray:
+        """What sample weights are multiplied by: their mean on the training set shall be 1."""
+        _, weight = self._fold_codes(fold)
+        return np.array([_factor(weight)])
+
+    def _class_weights(self, job: Job) -> tuple[np.ndarray, np.ndarray]:
+        """(classes in the training set, factor of the sample weight per class)."""
+        codes, weight = self._fold_codes(job.fold)
+        spec = job.estimator.class_weight
+        key = ("weights", job.fold, repr(sorted(spec.items(), key=repr)) if isinstance(spec, dict)
+               else spec)
+
+        def make():
+            present = np.flatnonzero(np.bincount(codes, minlength=len(self.labels)))
+            table = np.zeros(len(self.labels))
+            if spec is None:
+                table[present] = _factor(weight)
+                return present, table
+            own = np.searchsorted(present, codes)
+            combined = effective_weight(spec, self.labels[present], own, weight)
+            base = np.ones(len(codes)) if weight is None else weight
+            counted = np.flatnonzero(base > 0)
+            # of a class whose rows all weigh 0 the factor does not matter
+            first = np.full(len(present), -1)
+            first[own[counted][::-1]] = counted[::-1]
+            known = first >= 0
+            table[present[known]] = combined[first[known]] / base[first[known]]
+            return present, table * _factor(combined)
+
+        return self._once(key, make)
+
+    def constant(self, model: Model) -> float:
+        """Mean loss of the best constant on the rows of the model."""
+        rule, weight = model.rule, self._fold_codes(model.fold)[1]
+        parts = ("loss", "loss_parameter", "fit_intercept")
+        key = (model.fold, *(rule[part] for part in parts), model.class_weight.tobytes(),
+               model.class_target.tobytes())
+
+        def make():
+            if self.labels is None:
+                y = self.y[self.stream.memberships[model.fold]]
+                return best_constant_loss(rule, y, _NO_WEIGHTS if weight is None else weight)
+            mass = self._mass(model.fold) * model.class_weight
+            sides = [mass[model.class_target < 0].sum(), mass[model.class_target > 0].sum()]
+            return best_constant_loss(rule, np.array([-1.0, 1.0]), np.array(sides))
+
+        return self._once(key, make)
+
+    def worse(self, model: Model) -> tuple[float, float] | None:
+        """What `loss_if_worse_than_constant` says of a trained model."""
+        constant, in_order = self.constant(model), not model.plan.shuffle
+        last = model.report.trace[-1]["loss"]
+        if not may_be_worse(model.rule, last, constant, in_order):
+            return None
+        stream = self.stream
+        member = stream.memberships[model.fold]
+        if stream.codes is None:
+            y, weight = self.y, stream.sample_weight
+        else:
+            y, weight = model.class_target[stream.codes], model.class_weight[stream.codes]
+            if len(stream.sample_weight):
+                weight = weight * stream.sample_weight
+        if len(weight):
+            member = member & (weight > 0)
+        return measured_if_worse(
+            model.learner, self.rows, y, weight, np.flatnonzero(member), constant
+        )
+
+
+def _factor(total: np.ndarray | None) -> float:
+    """What weights are multiplied by so that those above 0 have the mean 1."""
+    if total is None:
+        return 1.0
+    relative, _ = relative_weight(total, len(total))
+    heaviest = int(total.argmax())
+    return float(relative[heaviest] / total[heaviest])
