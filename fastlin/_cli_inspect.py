@@ -131,7 +131,11 @@ def summary(model: Any) -> list[tuple[str, str]]:
     if hasattr(learner, "coef_"):
         coef = np.atleast_2d(learner.coef_)
         used = np.count_nonzero(coef.any(axis=0))
-        rows.append(("features", f"{coef.shape[1]:,}, of which {used:,} have a weight"))
+        # Columns of svmlight are called by their index; files that count from 1 have no 0.
+        is_numbered = learner is model and getattr(model, "feature_names_in_", None) is None
+        size = f"{coef.shape[1]:,}"
+        size = f"indices up to {coef.shape[1] - 1:,}" if is_numbered else size
+        rows.append(("features", f"{size}, of which {used:,} have a weight"))
         rows.append(("intercept", ", ".join(f"{b:.4g}" for b in np.ravel(learner.intercept_)[:12])))
     return rows
 

@@ -13,6 +13,7 @@ from ._cli_cv import print_scores, search_alphas
 from ._cli_encoder import ColumnEncoder
 from ._cli_task import Task, encode, read_task
 from ._cli_terminal import Progress, UsageError, is_same_file
+from ._files import check_writable
 from .persist import save
 from .pipeline import Pipeline
 
@@ -33,6 +34,7 @@ def _check_model_path(path: str, data: str) -> None:
         raise UsageError(f"{path} is a folder; MODEL must be a file.")
     if is_same_file(path, data):
         raise UsageError(f"MODEL must not be the file of the data, {data}.")
+    check_writable(path)
 
 
 def train(args: Namespace) -> int:
