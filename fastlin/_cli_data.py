@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from argparse import Namespace
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,11 +23,11 @@ __all__ = [
     "class_labels",
     "format_of",
     "is_empty",
-    "open_pipe",
     "read_columns",
     "read_examples",
     "read_lines",
     "read_svmlight",
+    "with_pipe_opened",
 ]
 
 _COLUMN_OPTIONS = ("label", "text", "categorical", "numeric", "ngrams", "n_features")
@@ -57,10 +59,16 @@ def format_of(args: Namespace) -> str:
     return args.format or detect_format(args.data)
 
 
-def open_pipe(args: Namespace) -> None:
-    """Put an open stream, which can be peeked at, in the place of the path of a pipe."""
-    if is_unseekable(args.data):
-        args.data = opened_once(args.data)
+@contextlib.contextmanager
+def with_pipe_opened(args: Namespace) -> Iterator[None]:
+    """Have an open stream, which can be peeked at, in the place of the path of a pipe."""
+    path = args.data
+    if not is_unseekable(path):
+        yield
+        return
+    with opened_once(path) as args.data:
+        yield
+    args.data = path
 
 
 def is_empty(data: Any) -> bool:

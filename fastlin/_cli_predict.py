@@ -13,7 +13,15 @@ from typing import Any
 import numpy as np
 
 from ._base import r2
-from ._cli_data import display_name, format_of, is_empty, open_pipe, read_columns, read_lines, read_svmlight
+from ._cli_data import (
+    display_name,
+    format_of,
+    is_empty,
+    read_columns,
+    read_lines,
+    read_svmlight,
+    with_pipe_opened,
+)
 from ._cli_encoder import ColumnEncoder, Columns
 from ._cli_terminal import Progress, UsageError, is_same_file, spelt, writing_stdout
 from ._files import check_writable, opened_for_writing
@@ -195,9 +203,9 @@ def predict(args: Namespace) -> int:
             raise UsageError(
                 f"{args.model} holds a {type(model).__name__}, which predicts nothing."
             )
-        open_pipe(args)
-        progress.say(f"reading {display_name(args.data)}")
-        X, y = _read(args, model)
+        progress.say(f"reading {args.data}")
+        with with_pipe_opened(args):
+            X, y = _read(args, model)
         progress.say("predicting")
         predicted, names, values = _columns_of(args, model, X)
         if args.out != "-":

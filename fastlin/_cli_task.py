@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._cli_arguments import DEFAULTS
-from ._cli_data import Examples, display_name, open_pipe, read_examples
+from ._cli_data import Examples, read_examples, with_pipe_opened
 from ._cli_encoder import ColumnEncoder
 from ._cli_memory import refuse_too_large_model
 from ._cli_terminal import Progress, UsageError, spelt
@@ -105,9 +105,9 @@ def read_task(args: Namespace, progress: Progress) -> Task:
     """Read the examples and prepare the learner."""
     is_regression = args.loss in TARGET_LOSSES
     learner = _learner(args, is_regression)
-    open_pipe(args)
-    progress.say(f"reading {display_name(args.data)}")
-    examples = read_examples(args, is_regression)
+    progress.say(f"reading {args.data}")
+    with with_pipe_opened(args):
+        examples = read_examples(args, is_regression)
     if not is_regression and (examples.y == examples.y[0]).all():
         raise UsageError(
             f"{examples.name} has one class only, {spelt(examples.y[0])!r}; at least two are "

@@ -106,13 +106,15 @@ def is_unseekable(source: Any) -> bool:
     return not (os.path.isfile(source) or os.path.isdir(source))
 
 
-def opened_once(path: str) -> BinaryIO:
+@contextlib.contextmanager
+def opened_once(path: str) -> Iterator[BinaryIO]:
     """Open a pipe to be looked at and then read, decompressed if need be."""
-    stream: Any = open(path, "rb")
-    module = _compression_of(stream.peek(10))
-    named = _NamedStream(stream if module is None else module.open(stream, "rb"))
-    named.name = path
-    return named
+    with open(path, "rb") as stream:
+        module = _compression_of(stream.peek(10))
+        source: Any = stream if module is None else module.open(stream, "rb")
+        with _NamedStream(source) as named:
+            named.name = os.fspath(path)
+            yield named
 
 
 def beginning_of_stdin(count: int) -> bytes:
@@ -249,4 +251,4 @@ def check_writable(path: str) -> None:
             pass
         os.unlink(temporary)
     except OSError as error:
-        raise type(error)(error.errno, f"{error.strerror}, so no file can be written", path) from None
+        raise _named(error, path, "no file can be written there") from None
