@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 
 from ._cli_task import Task, encode, read_task
-from ._cli_terminal import Progress, UsageError, counted_warnings, is_same_file, spelt, table_lines
+from ._cli_terminal import (
+    Progress,
+    UsageError,
+    counted_warnings,
+    is_same_file,
+    spelt,
+    table_lines,
+    writing_stdout,
+)
 from ._files import check_writable, opened_for_writing
 from .model_selection import GridSearchCV, KFold, StratifiedKFold
 from .pipeline import Pipeline
@@ -119,9 +127,10 @@ def cross_validate(args: Namespace) -> int:
             _draw(figure, search, task, X, args)
             with opened_for_writing(args.plot) as stream:
                 figure.savefig(stream, format=os.path.splitext(args.plot)[1][1:].lower())
-    print_scores(search, alphas, task, seconds)
-    if figure is not None:
-        print(f"wrote {args.plot}")
+    with writing_stdout():
+        print_scores(search, alphas, task, seconds)
+        if figure is not None:
+            print(f"wrote {args.plot}")
     return 0
 
 

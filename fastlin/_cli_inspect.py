@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._cli_encoder import ColumnEncoder
-from ._cli_terminal import spelt, table_lines
+from ._cli_terminal import spelt, table_lines, writing_stdout
 from .persist import load
 from .pipeline import Pipeline
 
@@ -143,11 +143,12 @@ def summary(model: Any) -> list[tuple[str, str]]:
 def inspect(args: Namespace) -> int:
     """Run `fastlin inspect`."""
     model = load(args.model)
-    print(f"{args.model} ({os.path.getsize(args.model):,} bytes)")
-    for line in table_lines(summary(model)):
-        print(f"  {line}")
-    learner = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    if args.top and hasattr(learner, "coef_"):
-        print("\nstrongest features")
-        print("\n".join(feature_lines(model, args.top)))
+    with writing_stdout():
+        print(f"{args.model} ({os.path.getsize(args.model):,} bytes)")
+        for line in table_lines(summary(model)):
+            print(f"  {line}")
+        learner = model.steps[-1][1] if isinstance(model, Pipeline) else model
+        if args.top and hasattr(learner, "coef_"):
+            print("\nstrongest features")
+            print("\n".join(feature_lines(model, args.top)))
     return 0

@@ -151,6 +151,8 @@ def writing_stdout() -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
+        if error.filename is not None:
+            raise
         drop_stdout()
         raise type(error)(error.errno, error.strerror, "standard output") from None
 

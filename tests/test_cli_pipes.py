@@ -1,4 +1,4 @@
-"""Data that can be read once only: pipes with a name, for the shell and for the reader of tables."""
+"""Data that can be read only once: pipes with a name, in the shell and in `read_table`."""
 
 import contextlib
 import gzip

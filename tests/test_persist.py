@@ -16,7 +16,6 @@ from scipy import sparse
 
 from fastlin import (
     GridSearchCV,
-    GridSearchCV,
     HashingVectorizer,
     OneHotEncoder,
     PassiveAggressiveClassifier,
