@@ -124,6 +124,17 @@ def _alphas(text: str) -> list[float]:
     return values
 
 
+def _step(text: str) -> float:
+    """Parse a finite number > 0."""
+    try:
+        value = _positive(text)
+    except argparse.ArgumentTypeError:
+        value = 0.0
+    if not value:
+        raise argparse.ArgumentTypeError(f"must be a number > 0, got {text!r}")
+    return value
+
+
 def _share(text: str) -> float:
     """Parse a number in [0, 1]."""
     value = _positive(text)
@@ -231,6 +242,24 @@ def _add_learner_options(parser: argparse.ArgumentParser, several_alphas: bool) 
     )
 
 
+def _add_step_options(group: Any) -> None:
+    """Add what says how long the steps are."""
+    group.add_argument(
+        "--eta0",
+        metavar="E",
+        type=_step,
+        help="length of the first steps (default: fits the spread of the target for numbers; 1 for "
+        "the perceptron; not used by the learning rate optimal)",
+    )
+    group.add_argument(
+        "--learning-rate",
+        metavar="R",
+        choices=("constant", "optimal", "invscaling", "adaptive", "pa1", "pa2"),
+        help="how steps shrink: constant, optimal, invscaling, adaptive, pa1 or pa2 (default: "
+        "optimal for classes, invscaling for numbers)",
+    )
+
+
 def _add_training_options(parser: argparse.ArgumentParser) -> None:
     """Add what says how long and in which order is trained."""
     group = parser.add_argument_group("training")
@@ -242,6 +271,7 @@ def _add_training_options(parser: argparse.ArgumentParser) -> None:
         default=20,
         help="passes over the data (default: 20)",
     )
+    _add_step_options(group)
     group.add_argument(
         "--average",
         action=argparse.BooleanOptionalAction,

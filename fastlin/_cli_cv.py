@@ -10,7 +10,16 @@ from typing import Any
 import numpy as np
 
 from ._cli_task import Task, encode, read_task
-from ._cli_terminal import Progress, UsageError, is_same_file, spelt, table_lines
+from ._cli_terminal import (
+    Progress,
+    UsageError,
+    counted_warnings,
+    is_same_file,
+    spelt,
+    table_lines,
+    writing_stdout,
+)
+from ._files import check_writable, opened_for_writing
 from .model_selection import GridSearchCV, KFold, StratifiedKFold
 from .pipeline import Pipeline
 
@@ -29,7 +38,8 @@ def search_alphas(
         model, {f"{prefix}alpha": alphas}, cv=_folds(task, args), n_jobs=args.n_jobs, refit=False,
         error_score="raise",
     )  # fmt: skip
-    return search.fit(X, task.examples.y, **params)
+    with counted_warnings(args.cv * len(alphas), "folds" if len(alphas) == 1 else "trainings"):
+        return search.fit(X, task.examples.y, **params)
 
 
 def _folds(task: Task, args: Namespace) -> Any:
@@ -115,10 +125,12 @@ def cross_validate(args: Namespace) -> int:
         if figure is not None:
             progress.say(f"drawing {args.plot}")
             _draw(figure, search, task, X, args)
-            figure.savefig(args.plot)
-    print_scores(search, alphas, task, seconds)
-    if figure is not None:
-        print(f"wrote {args.plot}")
+            with opened_for_writing(args.plot) as stream:
+                figure.savefig(stream, format=os.path.splitext(args.plot)[1][1:].lower())
+    with writing_stdout():
+        print_scores(search, alphas, task, seconds)
+        if figure is not None:
+            print(f"wrote {args.plot}")
     return 0
 
 
@@ -143,6 +155,7 @@ def _figure(path: str, data: str) -> Any:
         raise UsageError(
             f"--plot {path}: the ending must say the format, one of {', '.join(sorted(known))}."
         )
+    check_writable(path)
     return figure
 
 

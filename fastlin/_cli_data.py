@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from argparse import Namespace
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,8 +13,9 @@ import numpy as np
 from ._cli_arguments import option_of
 from ._cli_encoder import ColumnEncoder, Columns
 from ._cli_terminal import UsageError
-from ._files import beginning_of_stdin, opened_for_reading
+from ._files import beginning_of_stdin, is_unseekable, opened_for_reading, opened_once
 from ._params import shown
+from ._tables import separator_hint
 from .io import detect_format, load_svmlight_file, read_table
 
 __all__ = [
@@ -24,6 +27,7 @@ __all__ = [
     "read_examples",
     "read_lines",
     "read_svmlight",
+    "with_pipe_opened",
 ]
 
 _COLUMN_OPTIONS = ("label", "text", "categorical", "numeric", "ngrams", "n_features")
@@ -55,14 +59,28 @@ def format_of(args: Namespace) -> str:
     return args.format or detect_format(args.data)
 
 
-def is_empty(path: str) -> bool:
-    """Tell whether there is nothing to read, without consuming any of standard input."""
-    return not (beginning_of_stdin(1) if path == "-" else os.path.getsize(path))
+@contextlib.contextmanager
+def with_pipe_opened(args: Namespace) -> Iterator[None]:
+    """Have an open stream, which can be peeked at, in the place of the path of a pipe."""
+    path = args.data
+    if not is_unseekable(path):
+        yield
+        return
+    with opened_once(path) as args.data:
+        yield
+    args.data = path
 
 
-def display_name(path: str) -> str:
+def is_empty(data: Any) -> bool:
+    """Tell whether there is nothing to read, without consuming any of a pipe."""
+    if hasattr(data, "peek"):
+        return not data.peek(1)
+    return not (beginning_of_stdin(1) if data == "-" else os.path.getsize(data))
+
+
+def display_name(data: Any) -> str:
     """Return the name of a file in messages."""
-    return "standard input" if path == "-" else os.fspath(path)
+    return "standard input" if data == "-" else getattr(data, "name", data)
 
 
 def read_svmlight(args: Namespace) -> tuple[Any, np.ndarray]:
@@ -82,7 +100,8 @@ def read_columns(args: Namespace, format: str) -> Columns:
     table = read_table(args.data, format, header=not args.no_header)
     if not table.lines:
         raise UsageError(f"{display_name(args.data)} has no rows after its header.")
-    return Columns(table.columns, table.lines, table.name)
+    has_header = format != "jsonl" and not args.no_header
+    return Columns(table.columns, table.lines, table.name, has_header)
 
 
 def read_lines(args: Namespace) -> Columns:
@@ -118,7 +137,8 @@ def read_examples(args: Namespace, is_regression: bool) -> Examples:
     table = read_columns(args, format)
     if args.label is None:
         there = ", ".join(map(repr, table.columns))
-        raise UsageError(f"--label must name the column to predict; {name} has {there}.")
+        hint = separator_hint(list(table.columns))
+        raise UsageError(f"--label must name the column to predict; {name} has {there}{hint}.")
     table.column(args.label)
     if args.text is None and args.categorical is None and args.numeric is None:
         there = ", ".join(map(repr, (column for column in table.columns if column != args.label)))

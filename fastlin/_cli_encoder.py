@@ -10,6 +10,7 @@ import numpy as np
 
 from ._base import Estimator, TransformerMixin
 from ._params import ArrayLike, Constraint, Either, Instance, Integer, OneOf, is_nan, shown
+from ._tables import separator_hint
 from .categories import OneHotEncoder
 from .text import HashedNgram, HashingVectorizer
 
@@ -18,6 +19,7 @@ __all__ = ["ColumnEncoder", "Columns"]
 # Characters that are looked through for the n-grams behind hashed columns; that runs at the speed
 # of Python (about a second for these), and a sample serves as well.
 _EXPLAINED_CHARACTERS = 4_000_000
+_NO_NUMBER = "; name it in --categorical if it holds categories"
 
 
 class Columns:
@@ -31,6 +33,8 @@ class Columns:
         The line of the file on which each row begins.
     name : str, optional
         The file's name in messages.
+    has_header : bool, default=False
+        Whether the names of the columns come from the first line of the file.
     """
 
     def __init__(
@@ -38,8 +42,10 @@ class Columns:
         columns: Mapping[str, Sequence],
         lines: list[int] | None = None,
         name: str = "the table",
+        has_header: bool = False,
     ):
         self.columns, self.lines, self.name = columns, lines, name
+        self.has_header = has_header
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
@@ -49,12 +55,12 @@ class Columns:
         places = rows.tolist()
         columns = {n: [values[row] for row in places] for n, values in self.columns.items()}
         lines = None if self.lines is None else [self.lines[row] for row in places]
-        return Columns(columns, lines, self.name)
+        return Columns(columns, lines, self.name, self.has_header)
 
     def column(self, name: str) -> Sequence:
         """Return one column; ValueError that lists those there are if it is missing."""
         if name not in self.columns:
-            there = ", ".join(map(repr, self.columns))
+            there = ", ".join(map(repr, self.columns)) + separator_hint(list(self.columns))
             raise ValueError(f"{self.name} has no column {name!r}; its columns are {there}.")
         return self.columns[name]
 
@@ -63,7 +69,7 @@ class Columns:
         place = f"row {row}" if self.lines is None else f"line {self.lines[row]}"
         return ValueError(f"{self.name}, {place}: {message}.")
 
-    def numbers(self, name: str) -> np.ndarray:
+    def numbers(self, name: str, remedy: str = "") -> np.ndarray:
         """Return a column as float64; ValueError with the line for what is no finite number."""
         values = self.column(name)
         try:
@@ -74,8 +80,18 @@ class Columns:
         if wrong.any():
             row = int(wrong.argmax())
             what = shown(values[row]) if values[row] not in (None, "") else "nothing"
-            raise self.error_at(row, f"{name!r} must be a finite number, but it holds {what}")
+            place = list(self.columns).index(name) + 1
+            if self.has_header and not self._looks_named():
+                remedy = f"; say --no-header if the first line holds data{remedy}"
+            message = f"{name!r} (column {place}) must be a finite number, but it holds {what}"
+            raise self.error_at(row, message + remedy)
         return numbers
+
+    def _looks_named(self) -> bool:
+        """Tell whether the names of the columns look like names, and not like one of the rows."""
+        return not any(
+            math.isfinite(_number(name)) or name in values for name, values in self.columns.items()
+        )
 
     def texts(self, name: str) -> Sequence[str]:
         """Return a column of texts; ValueError with the line for what is none."""
@@ -270,7 +286,7 @@ class ColumnEncoder(TransformerMixin, Estimator):
         table = self._table(X)
         blocks = []
         if self.numeric_:
-            numbers = np.column_stack([table.numbers(name) for name in self.numeric_])
+            numbers = np.column_stack([table.numbers(name, _NO_NUMBER) for name in self.numeric_])
             blocks.append(csr_matrix((numbers - self.mean_) / self.scale_))
         if self.category_encoder_ is not None:
             blocks.append(self.category_encoder_.transform(_Cells(table, self.categorical_)))
@@ -392,7 +408,7 @@ class ColumnEncoder(TransformerMixin, Estimator):
 
     def _fit_numbers(self, table: Columns) -> None:
         """Learn means and scales."""
-        numbers = [table.numbers(name) for name in self.numeric_]
+        numbers = [table.numbers(name, _NO_NUMBER) for name in self.numeric_]
         self.mean_ = np.array([column.mean() for column in numbers])
         deviation = np.array([column.std() for column in numbers])
         # Rounding leaves a constant column a tiny deviation.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._cli_encoder import ColumnEncoder
-from ._cli_terminal import spelt, table_lines
+from ._cli_terminal import spelt, table_lines, writing_stdout
 from .persist import load
 from .pipeline import Pipeline
 
@@ -131,7 +131,11 @@ def summary(model: Any) -> list[tuple[str, str]]:
     if hasattr(learner, "coef_"):
         coef = np.atleast_2d(learner.coef_)
         used = np.count_nonzero(coef.any(axis=0))
-        rows.append(("features", f"{coef.shape[1]:,}, of which {used:,} have a weight"))
+        # Columns of svmlight are called by their index; files that count from 1 have no 0.
+        is_numbered = learner is model and getattr(model, "feature_names_in_", None) is None
+        size = f"{coef.shape[1]:,}"
+        size = f"indices up to {coef.shape[1] - 1:,}" if is_numbered else size
+        rows.append(("features", f"{size}, of which {used:,} have a weight"))
         rows.append(("intercept", ", ".join(f"{b:.4g}" for b in np.ravel(learner.intercept_)[:12])))
     return rows
 
@@ -139,11 +143,12 @@ def summary(model: Any) -> list[tuple[str, str]]:
 def inspect(args: Namespace) -> int:
     """Run `fastlin inspect`."""
     model = load(args.model)
-    print(f"{args.model} ({os.path.getsize(args.model):,} bytes)")
-    for line in table_lines(summary(model)):
-        print(f"  {line}")
-    learner = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    if args.top and hasattr(learner, "coef_"):
-        print("\nstrongest features")
-        print("\n".join(feature_lines(model, args.top)))
+    with writing_stdout():
+        print(f"{args.model} ({os.path.getsize(args.model):,} bytes)")
+        for line in table_lines(summary(model)):
+            print(f"  {line}")
+        learner = model.steps[-1][1] if isinstance(model, Pipeline) else model
+        if args.top and hasattr(learner, "coef_"):
+            print("\nstrongest features")
+            print("\n".join(feature_lines(model, args.top)))
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
@@ -12,10 +13,18 @@ from typing import Any
 import numpy as np
 
 from ._base import r2
-from ._cli_data import display_name, format_of, is_empty, read_columns, read_lines, read_svmlight
+from ._cli_data import (
+    display_name,
+    format_of,
+    is_empty,
+    read_columns,
+    read_lines,
+    read_svmlight,
+    with_pipe_opened,
+)
 from ._cli_encoder import ColumnEncoder, Columns
-from ._cli_terminal import Progress, UsageError, is_same_file, spelt
-from ._files import opened_for_writing
+from ._cli_terminal import Progress, UsageError, is_same_file, spelt, writing_stdout
+from ._files import check_writable, opened_for_writing
 from .persist import load
 from .pipeline import Pipeline
 from .text import HashingVectorizer
@@ -165,11 +174,29 @@ def _score(predicted: np.ndarray, y: Any, is_classifier: bool) -> str:
     return f"R2 {r2(np.array(y, dtype=np.float64), predicted):.4f} ({len(predicted):,} rows)"
 
 
+def _warn_of_foreign_labels(y: Any, classes: np.ndarray, name: str) -> None:
+    """Say so if no answer can be right, since the data have other labels than the training."""
+    known, found = list(map(spelt, classes)), dict.fromkeys(map(spelt, y))
+    if not found or not found.keys().isdisjoint(known):
+        return
+    theirs, ours = (
+        ", ".join(map(repr, itertools.islice(labels, 2))) + (", ..." if len(labels) > 2 else "")
+        for labels in (found, known)
+    )
+    print(
+        f"fastlin: warning: no label of {name} is one of the model's classes: it has {theirs}; "
+        f"the model has {ours}",
+        file=sys.stderr,
+    )
+
+
 def predict(args: Namespace) -> int:
     """Run `fastlin predict`."""
     for path in (args.data, args.model):
         if is_same_file(args.out, path):
             raise UsageError(f"OUT must not be the file of the data or of the model, {path}.")
+    if args.out != "-":
+        check_writable(args.out)
     with Progress() as progress:
         model = load(args.model)
         if not hasattr(model, "predict"):
@@ -177,7 +204,8 @@ def predict(args: Namespace) -> int:
                 f"{args.model} holds a {type(model).__name__}, which predicts nothing."
             )
         progress.say(f"reading {args.data}")
-        X, y = _read(args, model)
+        with with_pipe_opened(args):
+            X, y = _read(args, model)
         progress.say("predicting")
         predicted, names, values = _columns_of(args, model, X)
         if args.out != "-":
@@ -185,9 +213,11 @@ def predict(args: Namespace) -> int:
                 for text in _lines(predicted, names, values):
                     stream.write(text.encode())
     if args.out == "-":
-        for text in _lines(predicted, names, values):
-            sys.stdout.write(text)
-        sys.stdout.flush()
+        with writing_stdout():
+            for text in _lines(predicted, names, values):
+                sys.stdout.write(text)
     if y is not None:
+        if hasattr(model, "classes_"):
+            _warn_of_foreign_labels(y, model.classes_, display_name(args.data))
         print(_score(predicted, y, hasattr(model, "classes_")), file=sys.stderr)
     return 0

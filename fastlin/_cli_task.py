@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._cli_arguments import DEFAULTS
-from ._cli_data import Examples, read_examples
+from ._cli_data import Examples, read_examples, with_pipe_opened
 from ._cli_encoder import ColumnEncoder
 from ._cli_memory import refuse_too_large_model
 from ._cli_terminal import Progress, UsageError, spelt
@@ -38,6 +38,8 @@ def _learner(args: Namespace, is_regression: bool) -> Any:
     penalty = args.penalty or ("none" if is_perceptron else DEFAULTS["penalty"])
     if penalty == "none" and args.alpha is not None:
         raise UsageError("--alpha is the strength of the penalty, but --penalty is none.")
+    if is_perceptron and args.learning_rate is not None:
+        raise UsageError("--learning-rate is for --learner sgd; the perceptron steps by --eta0.")
     if penalty != "elasticnet" and args.l1_ratio is not None:
         raise UsageError("--l1-ratio needs --penalty elasticnet.")
     for name, losses in _LOSSES_WITH.items():
@@ -53,6 +55,9 @@ def _learner(args: Namespace, is_regression: bool) -> Any:
         "average": args.average,
         "random_state": args.seed,
     }
+    for name in ("eta0", "learning_rate"):
+        if getattr(args, name) is not None:
+            options[name] = getattr(args, name)
     parameters = {name: _value(args, name) for name in _LOSSES_WITH}
     if is_regression:
         return SGDRegressor(args.loss, **options, **parameters)
@@ -74,12 +79,14 @@ def _fit_to_target(learner: SGDRegressor, args: Namespace, y: np.ndarray) -> dic
     Where the slope of a loss does not grow with the residual, steps and penalty have to know the
     spread of the target. Training begins at its median.
     """
-    learner.set_params(eta0=_FIRST_STEP)
+    if args.eta0 is None:
+        learner.set_params(eta0=_FIRST_STEP)
     spread = float(y.std())
     if learner.loss in _LINEAR and spread > 0:
         slope = {"huber": learner.epsilon, "quantile": max(learner.quantile, 1 - learner.quantile)}
         unit = spread / (slope.get(learner.loss, 1.0) or 1.0)
-        learner.set_params(eta0=_FIRST_STEP * unit)
+        if args.eta0 is None:
+            learner.set_params(eta0=_FIRST_STEP * unit)
         if args.alpha is None:
             learner.set_params(alpha=learner.alpha / unit)
     return {"intercept_init": [float(np.median(y))]}
@@ -99,7 +106,8 @@ def read_task(args: Namespace, progress: Progress) -> Task:
     is_regression = args.loss in TARGET_LOSSES
     learner = _learner(args, is_regression)
     progress.say(f"reading {args.data}")
-    examples = read_examples(args, is_regression)
+    with with_pipe_opened(args):
+        examples = read_examples(args, is_regression)
     if not is_regression and (examples.y == examples.y[0]).all():
         raise UsageError(
             f"{examples.name} has one class only, {spelt(examples.y[0])!r}; at least two are "

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+from ._epochs import SHORTER_STEPS
 
 __all__ = [
     "Progress",
     "UsageError",
+    "counted_warnings",
+    "drop_stdout",
     "is_same_file",
     "one_line",
     "show_warning",
     "spelt",
     "table_lines",
+    "writing_stdout",
 ]
 
 
@@ -28,10 +35,20 @@ _OPTIONS = {
     "random_state": "--seed",
     **{
         name: "--" + name.replace("_", "-")
-        for name in ("alpha", "epsilon", "l1_ratio", "loss", "n_features", "n_jobs", "penalty",
-                     "quantile")
+        for name in ("alpha", "epsilon", "eta0", "format", "l1_ratio", "learning_rate", "loss",
+                     "n_features", "n_jobs", "penalty", "quantile")
     },
 }  # fmt: skip
+
+
+# What differs between warnings of one kind: numbers, and lists of values.
+_PARTICULARS = re.compile(r"\[.*?\]|\d[\d.e+-]*|\b(nan|inf)\b")
+# What `SHORTER_STEPS` says, in options.
+_REMEDY = (
+    "Scale the features, as --numeric does for columns of a table, or take shorter steps: a lower "
+    "--eta0 with --learning-rate invscaling, or a higher --alpha where the learning rate is "
+    "'optimal', as it is for classes by default."
+)
 
 
 class UsageError(Exception):
@@ -88,7 +105,7 @@ def _in_terms_of_options(text: str) -> str:
     are the user's.
     """
     text = re.sub(r"^(\w+) (?=must )", lambda m: f"{_OPTIONS.get(m[1], m[1])} ", text)
-    text = text.replace("say header=False", "say --no-header")
+    text = text.replace("say header=False", "say --no-header").replace(SHORTER_STEPS, _REMEDY)
     return re.sub(
         r"(?<!['\"\w])(\w+)=(?=\S)",
         lambda m: f"{_OPTIONS[m[1]]} " if m[1] in _OPTIONS else m[0],
@@ -100,6 +117,49 @@ def show_warning(message: Any, category: type, *place: Any) -> None:
     """Show a warning as one line, in place of `warnings.showwarning`."""
     # In one piece: threads warn at the same time.
     sys.stderr.write(f"fastlin: warning: {one_line(message)}\n")
+
+
+@contextlib.contextmanager
+def counted_warnings(total: int, what: str) -> Iterator[None]:
+    """Show warnings that differ in their numbers only once, and how many of `total` gave them."""
+    found: dict[Any, list[str]] = {}
+
+    def collect(message: Any, category: type, *place: Any) -> None:
+        """Keep a warning."""
+        text = one_line(message)
+        kind = (category, _PARTICULARS.sub("#", text))
+        found.setdefault(kind, []).append(text)
+
+    former, warnings.showwarning = warnings.showwarning, collect
+    try:
+        yield
+    finally:
+        warnings.showwarning = former
+        for texts in found.values():
+            count = f"in {len(texts)} of {total} {what}"
+            if len(texts) > total:
+                count = f"{len(texts)} times in {total} {what}"
+            sys.stderr.write(f"fastlin: warning: {texts[0]} ({count})\n")
+
+
+@contextlib.contextmanager
+def writing_stdout() -> Iterator[None]:
+    """Name standard output in errors of writing to it, and flush it at the end."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        drop_stdout()
+        raise type(error)(error.errno, error.strerror, "standard output") from None
+
+
+def drop_stdout() -> None:
+    """Keep Python from complaining about an output that is lost once more when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def spelt(value: Any) -> str:

@@ -12,7 +12,8 @@ import numpy as np
 from ._cli_cv import print_scores, search_alphas
 from ._cli_encoder import ColumnEncoder
 from ._cli_task import Task, encode, read_task
-from ._cli_terminal import Progress, UsageError, is_same_file
+from ._cli_terminal import Progress, UsageError, is_same_file, writing_stdout
+from ._files import check_writable
 from .persist import save
 from .pipeline import Pipeline
 
@@ -33,6 +34,7 @@ def _check_model_path(path: str, data: str) -> None:
         raise UsageError(f"{path} is a folder; MODEL must be a file.")
     if is_same_file(path, data):
         raise UsageError(f"MODEL must not be the file of the data, {data}.")
+    check_writable(path)
 
 
 def train(args: Namespace) -> int:
@@ -49,13 +51,14 @@ def train(args: Namespace) -> int:
         model = _fitted(task, X, encoder, args, progress)
         progress.say(f"writing {args.model}")
         save(model, args.model)
-    if search is not None:
-        print_scores(search, [task.learner.alpha], task, seconds)
     what = "" if task.is_regression else f", {len(task.learner.classes_)} classes"
-    print(
-        f"{type(task.learner).__name__} trained on {len(task.examples.y):,} rows{what}; "
-        f"wrote {args.model} ({os.path.getsize(args.model):,} bytes)"
-    )
+    with writing_stdout():
+        if search is not None:
+            print_scores(search, [task.learner.alpha], task, seconds)
+        print(
+            f"{type(task.learner).__name__} trained on {len(task.examples.y):,} rows{what}; "
+            f"wrote {args.model} ({os.path.getsize(args.model):,} bytes)"
+        )
     return 0
 
 

@@ -24,8 +24,11 @@ from typing import Any, BinaryIO
 __all__ = [
     "COMPRESSED",
     "beginning_of_stdin",
+    "check_writable",
+    "is_unseekable",
     "opened_for_reading",
     "opened_for_writing",
+    "opened_once",
     "read_block",
     "readable",
     "size_of",
@@ -90,6 +93,30 @@ def _decompressed_stdin() -> Any:
     return stream if module is None else module.open(stream, "rb")
 
 
+class _NamedStream(io.BufferedReader):
+    """A buffered stream with a name of its own for messages."""
+
+    name = ""
+
+
+def is_unseekable(source: Any) -> bool:
+    """Tell whether a path leads to a pipe or a device, whose bytes can be had only once."""
+    if not isinstance(source, (str, os.PathLike)) or source == "-" or not os.path.exists(source):
+        return False
+    return not (os.path.isfile(source) or os.path.isdir(source))
+
+
+@contextlib.contextmanager
+def opened_once(path: str) -> Iterator[BinaryIO]:
+    """Open a pipe to be looked at and then read, decompressed if need be."""
+    with open(path, "rb") as stream:
+        module = _compression_of(stream.peek(10))
+        source: Any = stream if module is None else module.open(stream, "rb")
+        with _NamedStream(source) as named:
+            named.name = os.fspath(path)
+            yield named
+
+
 def beginning_of_stdin(count: int) -> bytes:
     """Return about `count` bytes that standard input begins with, without consuming any."""
     head = _stdin().peek(count)
@@ -147,7 +174,8 @@ def readable(stream: Any, name: str) -> Iterator[None]:
     try:
         yield
     except (EOFError, zlib.error, lzma.LZMAError, OSError) as error:
-        if isinstance(error, OSError) and not isinstance(stream, _DECOMPRESSORS):
+        source = getattr(stream, "raw", stream)
+        if isinstance(error, OSError) and not isinstance(source, _DECOMPRESSORS):
             raise
         raise ValueError(f"{name} can't be decompressed: {error}") from error
 
@@ -170,10 +198,13 @@ def opened_for_writing(target: Any) -> Iterator[BinaryIO]:
     # The file that a symbolic link points to, so that the link stays one.
     path = os.path.realpath(os.fspath(target))
     if os.path.exists(path) and not os.path.isfile(path):
-        with open(path, "wb") as stream:
-            yield stream
+        try:
+            with open(path, "wb") as stream:
+                yield stream
+        except OSError as error:
+            raise _named(error, path, "no file was left behind") from None
         return
-    temporary = f"{path}.{secrets.token_hex(6)}.tmp"
+    temporary = _temporary_name(path)
     try:
         with open(temporary, "xb") as raw:
             module = COMPRESSED.get(os.path.splitext(path)[1].lower())
@@ -189,7 +220,35 @@ def opened_for_writing(target: Any) -> Iterator[BinaryIO]:
     except BaseException as error:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
-        if isinstance(error, OSError) and error.filename == temporary:
-            # the name that the user gave
-            raise type(error)(error.errno, error.strerror, path) from None
+        if isinstance(error, OSError) and error.filename in (None, temporary):
+            was_there = os.path.exists(path)
+            state = "the former file is unchanged" if was_there else "no file was left behind"
+            raise _named(error, path, state) from None
         raise
+
+
+def _temporary_name(path: str) -> str:
+    """Return a new name beside a path."""
+    return f"{path}.{secrets.token_hex(6)}.tmp"
+
+
+def _named(error: OSError, path: str, state: str) -> OSError:
+    """Return an error of writing with the name that the user gave and what is there now."""
+    if error.errno is None or isinstance(error, BrokenPipeError):
+        return error
+    return type(error)(error.errno, f"{error.strerror} ({state})", path)
+
+
+def check_writable(path: str) -> None:
+    """Raise the OSError that writing to a path would end with, as far as a new file shows it."""
+    target = os.path.realpath(path)
+    if os.path.exists(target) and not os.path.isfile(target):
+        return
+    temporary = _temporary_name(target)
+    try:
+        # Rights alone tell too little: the file system may be read-only, or the name too long.
+        with open(temporary, "xb"):
+            pass
+        os.unlink(temporary)
+    except OSError as error:
+        raise _named(error, path, "no file can be written there") from None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import errno
 import io
 import itertools
 import json
@@ -18,10 +19,17 @@ import threading
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO, NamedTuple
 
-from ._files import COMPRESSED, beginning_of_stdin, opened_for_reading, readable
+from ._files import (
+    COMPRESSED,
+    beginning_of_stdin,
+    is_unseekable,
+    opened_for_reading,
+    opened_once,
+    readable,
+)
 from ._params import Boolean, Either, OneOf, shown
 
-__all__ = ["Table", "detect_format", "read_table"]
+__all__ = ["Table", "detect_format", "read_table", "separator_hint"]
 
 _BY_EXTENSION = {
     ".svm": "svmlight",
@@ -63,13 +71,26 @@ class Table(NamedTuple):
         if name not in self.columns:
             raise ValueError(
                 f"{self.name} has no column {name!r}; its columns are "
-                f"{', '.join(map(repr, self.columns))}."
+                f"{', '.join(map(repr, self.columns))}{separator_hint(list(self.columns))}."
             )
         return self.columns[name]
 
     def error_at(self, row: int, message: str) -> ValueError:
         """Write the error for a row, with the line it begins on."""
         return ValueError(f"{self.name}, line {self.lines[row]}: {message}.")
+
+
+def separator_hint(cells: list[str]) -> str:
+    """Return what to say of a first row of one cell that holds what separates others elsewhere."""
+    if len(cells) != 1:
+        return ""
+    if "\t" in cells[0]:
+        return " (the fields seem to be separated by tabs: format='tsv')"
+    if ";" in cells[0]:
+        return " (the fields seem to be separated by ';': write the file with commas)"
+    if "," in cells[0]:
+        return " (the fields seem to be separated by commas: format='csv')"
+    return ""
 
 
 def read_table(source: Any, format: str | None = None, *, header: bool | str = True) -> Table:
@@ -113,6 +134,11 @@ def read_table(source: Any, format: str | None = None, *, header: bool | str = T
     OneOf(None, "csv", "tsv", "jsonl").check("format", format)
     Either(Boolean(), OneOf("auto")).check("header", header)
     if format is None:
+        format = _format_of_name(source)
+    if format is None and is_unseekable(source):
+        with opened_once(source) as stream:
+            return read_table(stream, header=header)
+    if format is None:
         format = detect_format(source)
     with opened_for_reading(source) as (stream, name):
         if format == "svmlight":
@@ -144,7 +170,7 @@ def detect_format(source: Any) -> str:
     Raises
     ------
     ValueError
-        If an open file can neither peek nor seek.
+        If an open file can neither peek nor seek, or a path leads to a pipe.
 
     Examples
     --------
@@ -159,6 +185,8 @@ def detect_format(source: Any) -> str:
         return known
     if isinstance(source, str) and source == "-":
         return _format_of_text(beginning_of_stdin(_LOOK_AHEAD))
+    if is_unseekable(source):
+        raise ValueError(_cannot_tell(source))
     with opened_for_reading(source) as (stream, name), readable(stream, name):
         if hasattr(stream, "peek") and hasattr(source, "read"):
             return _format_of_text(stream.peek(_LOOK_AHEAD))
@@ -166,12 +194,20 @@ def detect_format(source: Any) -> str:
             position = stream.tell()
             text = stream.read(_LOOK_AHEAD)
             stream.seek(position)
-        except (AttributeError, io.UnsupportedOperation):
-            raise ValueError(
-                f"the format of {name} can't be told without reading it; pass "
-                "format='csv', 'tsv' or 'jsonl'."
-            ) from None
+        except (AttributeError, OSError) as error:
+            is_unable = isinstance(error, (AttributeError, io.UnsupportedOperation))
+            if not is_unable and error.errno != errno.ESPIPE:
+                raise
+            raise ValueError(_cannot_tell(name)) from None
         return _format_of_text(text)
+
+
+def _cannot_tell(name: Any) -> str:
+    """Write that a format cannot be told without losing what was read."""
+    return (
+        f"the format of {name} can't be told without reading it; pass format='csv', 'tsv' or "
+        "'jsonl'."
+    )
 
 
 def _format_of_name(source: Any) -> str | None:
@@ -237,7 +273,7 @@ def _unlimited_fields() -> Iterator[None]:
 def _rows_of(lines: Iterable[str], name: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield (line, cells) for each row that is not empty; all rows are equally long."""
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
-    width, begin = 0, 1
+    width, begin, hint = 0, 1, ""
     try:
         for row in reader:
             line, begin = begin, reader.line_num + 1
@@ -246,9 +282,10 @@ def _rows_of(lines: Iterable[str], name: str, delimiter: str) -> Iterator[tuple[
             if len(row) != width:
                 if width:
                     raise ValueError(
-                        f"{name}, line {line}: {len(row)} fields where the first row has {width}."
+                        f"{name}, line {line}: {len(row)} fields where the first row has "
+                        f"{width}{hint}."
                     )
-                width = len(row)
+                width, hint = len(row), separator_hint(row)
             yield line, row
     except csv.Error as error:
         raise ValueError(f"{name}, line {begin}: {error}.") from None

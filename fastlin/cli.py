@@ -17,7 +17,7 @@ import warnings
 from collections.abc import Sequence
 
 from ._cli_arguments import make_parser
-from ._cli_terminal import UsageError, one_line, show_warning
+from ._cli_terminal import UsageError, drop_stdout, one_line, show_warning, writing_stdout
 
 __all__ = ["main"]
 
@@ -57,11 +57,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("always")
             warnings.showwarning = show_warning
-            status = getattr(importlib.import_module(f"{__package__}.{module}"), function)(args)
-        sys.stdout.flush()
-        return status
+            command = getattr(importlib.import_module(f"{__package__}.{module}"), function)
+            status = command(args)
+            with writing_stdout():
+                return status
     except BrokenPipeError:
-        _close_stdout()
+        drop_stdout()
         return _BROKEN_PIPE
     except KeyboardInterrupt:
         print("fastlin: interrupted", file=sys.stderr)
@@ -79,8 +80,3 @@ def _speak_unicode() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-
-
-def _close_stdout() -> None:
-    """Keep Python from complaining about the broken pipe once more when it ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -223,7 +223,10 @@ def _encode_estimator(estimator: Estimator, writer: Writer) -> dict[str, Any]:
     """Return an estimator as JSON: class, parameters, and whatever else stands in it."""
     cls = type(estimator)
     if hasattr(estimator, "param_grid"):
-        raise TypeError(f"A model file holds no {cls.__name__}; save its best_estimator_.")
+        raise TypeError(
+            f"a search, such as {cls.__name__}, is stored by its best model: save its "
+            "best_estimator_, which fit with refit=True leaves there."
+        )
     if cls.__module__ != f"{__package__}.{_home_of(cls.__name__)}":
         raise TypeError(
             f"{cls.__module__}.{cls.__qualname__} is no class of fastlin itself, and a model file "

@@ -21,14 +21,14 @@ BAD = [
     (["train", "spam.csv", "m", "--label", "label", "--text", "body"],
      "spam.csv has no column 'body'; its columns are 'label', 'text'"),
     (["train", "spam.csv", "m", "--label", "label", "--numeric", "text"],
-     "spam.csv, line 2: 'text' must be a finite number, but it holds 'win a"),
+     "spam.csv, line 2: 'text' (column 2) must be a finite number, but it holds 'win a"),
     (["train", "spam.csv", "m", "--label", "text", "--text", "text"], "'text' is the label"),
     (["train", "spam.csv", "m", "--label", "label", "--text", "text", "--categorical", "text"],
      "'text' is named twice"),
     (["train", "spam.csv", "m", "--label", "label", "--numeric", "all", "--categorical", "all"],
      "cannot both be 'all'"),
     (["train", "spam.csv", "m", *TEXT_OPTIONS, "--loss", "huber"],
-     "spam.csv, line 2: 'label' must be a finite number, but it holds 'spam'"),
+     "spam.csv, line 2: 'label' (column 1) must be a finite number, but it holds 'spam'"),
     (["train", "spam.csv", "-", *TEXT_OPTIONS], "MODEL must be a file, not standard output"),
     (["train", "spam.csv", "no/m", *TEXT_OPTIONS], "no/m: there is no folder"),
     (["train", "spam.csv", ".", *TEXT_OPTIONS], ". is a folder; MODEL must be a file"),
@@ -229,3 +229,83 @@ def test_a_model_that_memory_cannot_hold_is_refused(folder, capsys, monkeypatch,
 def test_available_memory_is_a_plausible_number():
     free = _cli_memory.available_memory()
     assert free is None or 10**6 < free < 10**15
+
+
+def test_foreign_labels_are_named(folder, capsys):
+    run(capsys, "train", "spam.csv", "model", *TEXT_OPTIONS)
+    write_table("b.csv", ["label", "text"], [("1", "a prize"), ("0", "lunch"), ("2", "noon")])
+    err = run(capsys, "predict", "b.csv", "model", "out").err
+    assert err == (
+        "fastlin: warning: no label of b.csv is one of the model's classes: it has '1', '0', ...; "
+        "the model has 'ham', 'spam'\naccuracy 0.0000 (0 of 3 rows)\n"
+    )
+    write_table("c.csv", ["label", "text"], [("spam", "a prize"), ("0", "lunch")])
+    assert run(capsys, "predict", "c.csv", "model", "out").err == "accuracy 0.5000 (1 of 2 rows)\n"
+
+
+def test_a_table_without_a_header_is_noticed(folder, capsys):
+    write_bytes("a.csv", b"M,0.4,15\nM,0.3,7\nF,0.5,9\n")
+    err = refused(capsys, "train", "a.csv", "m", "--label", "15", "--numeric", "all")
+    assert (
+        "a.csv, line 2: 'M' (column 1) must be a finite number, but it holds 'M'; say --no-header "
+        "if the first line holds data; name it in --categorical if it holds categories.\n" in err
+    )
+    options = ["--label", "2", "--numeric", "all", "--no-header"]
+    err = refused(capsys, "train", "a.csv", "m", *options)
+    assert "line 1: '0' (column 1) must be a finite number, but it holds 'M'; name it in" in err
+    assert "--no-header" not in err
+
+
+@pytest.mark.parametrize(
+    ("content", "hint"),
+    [
+        (b"y;x\n1;2\n", "separated by ';': write the file with commas)"),
+        (b"y;x\n1,5;2,5\n", "separated by ';': write the file with commas)"),
+        (b"y\tx\n1\t2\n", "separated by tabs: --format 'tsv')"),
+    ],
+)
+def test_other_delimiters_are_noticed(folder, capsys, content, hint):
+    write_bytes("a.csv", content)
+    for label in (["--label", "y"], []):
+        assert hint in refused(capsys, "train", "a.csv", "m", *label, "--numeric", "x")
+    write_bytes("b.tsv", content.replace(b";", b",").replace(b"\t", b","))
+    err = refused(capsys, "train", "b.tsv", "m", "--label", "y", "--numeric", "x")
+    assert "separated by commas: --format 'csv')" in err
+    write_bytes("c.csv", b"y,a;b\n1,2\n")
+    assert "separated" not in refused(capsys, "train", "c.csv", "m", "--label", "x")
+
+
+def test_steps_that_are_too_long_are_told_once_in_options(folder, capsys):
+    rows = [(i % 2, 1000 * (i % 7) + i, 5000 * (i % 3)) for i in range(60)]
+    write_bytes("a.svm", "".join(f"{y} 1:{a} 2:{b}\n" for y, a, b in rows).encode())
+    options = ["--loss", "squared_error", "--eta0", "1", "--learning-rate", "constant"]
+    err = run(capsys, "cv", "a.svm", *options).err
+    assert err.count("\n") == 1 and err.startswith("fastlin: warning: SGDRegressor ended at a mean")
+    assert "lower --eta0 with --learning-rate invscaling, or a higher --alpha" in err
+    assert err.endswith("(in 5 of 5 folds)\n")
+    err = run(capsys, "cv", "a.svm", *options, "--alpha", "1e-5,1e-4", "--cv", "3").err
+    assert err.count("\n") == 1 and err.endswith("(in 6 of 6 trainings)\n")
+
+
+def test_options_of_the_steps_reach_the_learner(folder, capsys):
+    options = ["--eta0", "0.25", "--learning-rate", "constant"]
+    run(capsys, "train", "spam.csv", "m", *TEXT_OPTIONS, *options)
+    learner = fastlin.load("m").steps[-1][1]
+    assert (learner.eta0, learner.learning_rate) == (0.25, "constant")
+    run(capsys, "train", "spam.csv", "m", *TEXT_OPTIONS, "--learner", "perceptron", *options[:2])
+    assert fastlin.load("m").steps[-1][1].eta0 == 0.25
+    write_bytes("a.svm", b"1 1:1\n-3 2:1\n" * 9)
+    run(capsys, "train", "a.svm", "m", "--loss", "huber", "--eta0", "0.125")
+    assert fastlin.load("m").eta0 == 0.125
+    for arguments, message in [
+        (["--eta0", "0"], "--eta0: must be a number > 0, got '0'"),
+        (["--eta0", "nan"], "--eta0: must be a number > 0, got 'nan'"),
+        (["--learner", "perceptron", *options[2:]], "--learning-rate is for --learner sgd"),
+    ]:
+        assert message in refused(capsys, "train", "spam.csv", "n", *TEXT_OPTIONS, *arguments)
+
+
+def test_features_of_svmlight_are_counted_by_index(folder, capsys):
+    write_bytes("a.svm", b"1 1:1 2:1\n-1 3:1\n" * 9)
+    run(capsys, "train", "a.svm", "m")
+    assert "indices up to 3, of which 3 have a weight\n" in run(capsys, "inspect", "m").out

@@ -215,6 +215,20 @@ class Own(SGDClassifier):
     """A class of the user's."""
 
 
+def test_a_search_is_stored_by_its_best_estimator(tmp_path):
+    search = GridSearchCV(SGDClassifier(random_state=0), {"alpha": [1e-4, 1e-2]}, cv=2)
+    for model in (search, make_pipeline(search)):
+        with pytest.raises(TypeError, match="such as GridSearchCV, is stored by its best model: "
+                           "save its best_estimator_") as caught:  # fmt: skip
+            save(model, tmp_path / "model")
+        assert "no class of fastlin" not in str(caught.value)
+    assert os.listdir(tmp_path) == []
+    rows = np.repeat([[1.0, 0.0], [0.0, 1.0]], 6, axis=0)
+    search.fit(rows, np.repeat([0, 1], 6))
+    save(search.best_estimator_, tmp_path / "model")
+    np.testing.assert_array_equal(load(tmp_path / "model").predict(rows), search.predict(rows))
+
+
 def test_only_estimators_of_fastlin_are_saved(tmp_path):
     with pytest.raises(TypeError, match="test_persist.Own is no class of fastlin itself"):
         save(Own(), tmp_path / "model")
