@@ -180,3 +180,19 @@ def test_more_columns_than_memory_holds_are_refused():
                 train(X, [0, 1])
         with pytest.raises(ValueError, match="10.0 GB are available"):
             SGDClassifier().partial_fit(X, [0, 1], classes=[0, 1])
+
+
+@pytest.mark.parametrize("confirmed", [True, False])
+def test_a_good_last_epoch_is_confirmed_on_a_sample(confirmed, monkeypatch):
+    measured = []
+    real = fastlin._safety.measured_if_worse
+
+    def seen(learner, X, y, weight, rows, constant):
+        measured.append(len(rows))
+        result = real(learner, X, y, weight, rows, constant)
+        return result if confirmed or len(measured) > 1 else (1.0, constant)
+
+    monkeypatch.setattr("fastlin._safety.measured_if_worse", seen)
+    X = np.random.default_rng(0).standard_normal((9000, 6))
+    SGDClassifier(loss="log_loss", max_iter=5, tol=None, random_state=0).fit(X, X[:, 0] > 0)
+    assert measured == ([1125] if confirmed else [1125, 9000])
