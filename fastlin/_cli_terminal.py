@@ -124,13 +124,14 @@ def counted_warnings(total: int, what: str) -> Iterator[None]:
     """Show warnings that differ in their numbers only once, and how many of `total` gave them."""
     found: dict[Any, list[str]] = {}
 
-    def collect(message: Any, category: type, *place: Any) -> None:
+    def collect(message: Any, category: Any, *place: Any, **more: Any) -> None:
         """Keep a warning."""
         text = one_line(message)
         kind = (category, _PARTICULARS.sub("#", text))
         found.setdefault(kind, []).append(text)
 
-    former, warnings.showwarning = warnings.showwarning, collect
+    former = warnings.showwarning
+    warnings.showwarning = collect
     try:
         yield
     finally:

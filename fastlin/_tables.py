@@ -196,7 +196,8 @@ def detect_format(source: Any) -> str:
             stream.seek(position)
         except (AttributeError, OSError) as error:
             is_unable = isinstance(error, (AttributeError, io.UnsupportedOperation))
-            if not is_unable and error.errno != errno.ESPIPE:
+            # Of a pipe, the system itself says that it cannot seek.
+            if not is_unable and getattr(error, "errno", None) != errno.ESPIPE:
                 raise
             raise ValueError(_cannot_tell(name)) from None
         return _format_of_text(text)
