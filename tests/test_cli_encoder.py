@@ -66,7 +66,7 @@ def test_explained_ngrams_have_the_sign_of_their_hash():
     [
         (ColumnEncoder(), TABLE, ValueError, "at least one of text, categorical and numeric"),
         (ColumnEncoder(text="no"), TABLE, ValueError, "X has no column 'no'"),
-        (ColumnEncoder(numeric=["kind"]), TABLE, ValueError, "'kind' .column 2. must be a finite"),
+        (ColumnEncoder(numeric=["kind"]), TABLE, ValueError, "'kind' .column 2. must be a"),
         (ColumnEncoder(text="size"), TABLE, ValueError, "X, row 0: 'size' must be a text"),
         (ColumnEncoder(numeric=["a"]), {"a": [1, None]}, ValueError, "row 1.*holds nothing"),
         (ColumnEncoder(numeric=["a"]), {"a": [1.0, float("inf")]}, ValueError, "finite number"),
