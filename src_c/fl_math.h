@@ -123,4 +123,31 @@ FL_INLINE double fl_abs(double x) { return fl_from_bits(fl_to_bits(x) & 0x7fffff
 FL_INLINE double fl_max(double a, double b) { return a > b ? a : b; }
 FL_INLINE double fl_min(double a, double b) { return a < b ? a : b; }
 
+/* out[2 i] = sigma(-z_i), out[2 i + 1] = sigma(z_i), from one exponential each. Where z_i > 0 the
+ * second is the larger one even if both round to 1/2. */
+FL_INLINE void fl_sigmoid_pairs(const double *FL_RESTRICT z, double *FL_RESTRICT out, int64_t n) {
+    enum { BLOCK = 64 };
+    double e[BLOCK];
+    for (int64_t start = 0; start < n; start += BLOCK) {
+        const int size = n - start < BLOCK ? (int)(n - start) : BLOCK;
+        int far = 0; /* or not a number */
+        for (int l = 0; l < size; l++) {
+            e[l] = -fl_abs(z[start + l]);
+            far |= !(e[l] >= -FL_EXP_NEAR);
+        }
+        if (FL_UNLIKELY(far)) {
+            for (int l = 0; l < size; l++) e[l] = fl_exp(e[l]);
+        } else {
+            for (int l = 0; l < size; l++) e[l] = fl_exp_near(e[l]);
+        }
+        for (int l = 0; l < size; l++) {
+            const double larger = 1.0 / (1.0 + e[l]), smaller = e[l] * larger;
+            const double below = larger * (1.0 - 2.220446049250313e-16);
+            const int positive = z[start + l] > 0;
+            out[2 * (start + l)] = positive ? fl_min(smaller, below) : larger;
+            out[2 * (start + l) + 1] = positive ? larger : smaller;
+        }
+    }
+}
+
 #endif

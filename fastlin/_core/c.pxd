@@ -17,6 +17,7 @@ cdef extern from "fl_math.h" nogil:
     double fl_log1p(double x) noexcept
     double fl_sigmoid(double x) noexcept
     double fl_softplus(double x) noexcept
+    void fl_sigmoid_pairs(const double *z, double *out, int64_t n) noexcept
     uint64_t fl_to_bits(double x) noexcept
 
 

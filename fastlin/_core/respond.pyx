@@ -12,7 +12,7 @@ from libc.stdint cimport int32_t, int64_t, uint32_t
 
 from .buffers cimport is_double, is_float, is_integer, open_buffer
 from .c cimport (FL_CSR, FL_DENSE, FL_NEAR_BYTES, fl_dot_f32, fl_dot_f64, fl_exp,
-                 fl_joint_scores_f32, fl_joint_scores_f64, fl_row)
+                 fl_joint_scores_f32, fl_joint_scores_f64, fl_row, fl_sigmoid_pairs)
 
 
 cdef struct Linear:
@@ -251,15 +251,9 @@ cdef inline void favour(double *p, Py_ssize_t best) noexcept nogil:
 
 def sigmoid_pairs(const double[::1] z, double[:, ::1] out, Py_ssize_t start, Py_ssize_t stop):
     """out[i] = (sigma(-z), sigma(z)), from one exponential."""
-    cdef Py_ssize_t i
-    cdef double e, larger
-    with nogil:
-        for i in range(start, stop):
-            e = fl_exp(-z[i] if z[i] > 0 else z[i])
-            larger = 1.0 / (1.0 + e)
-            out[i, z[i] > 0] = larger
-            out[i, not z[i] > 0] = e * larger
-            favour(&out[i, 0], z[i] > 0)
+    if start < stop:
+        with nogil:
+            fl_sigmoid_pairs(&z[start], &out[start, 0], stop - start)
 
 
 cdef inline double apart(double z, double top) noexcept nogil:
