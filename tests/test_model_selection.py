@@ -222,6 +222,7 @@ class Failing(SGDClassifier):
 MARGIN_FIRST = X[0, 0]
 
 
+@pytest.mark.filterwarnings("ignore:.*best constant:fastlin.ConvergenceWarning")
 def test_failed_fits():
     y = MARGIN > 0
     with pytest.warns(RuntimeWarning, match="3 of 4 fits failed, the first with: no luck. Their"):

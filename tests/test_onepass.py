@@ -241,27 +241,28 @@ print(ISA, digest.hexdigest())
 """
 
 
-def run_under(isa, code):
+def run_under(isa, code, folder):
+    """Elsewhere, since Python would find uncompiled sources in the current folder first."""
     env = {**os.environ, "FASTLIN_ISA": isa}
     return subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True,
-                          check=False)
+                          check=False, cwd=folder)
 
 
-def test_every_instruction_set_gives_the_same_bits():
+def test_every_instruction_set_gives_the_same_bits(tmp_path):
     from fastlin._core import multi
 
     available = [name for name, _, here in multi.instruction_sets() if here]
     found = {}
     for name in available:
-        done = run_under(name, _HASHES)
+        done = run_under(name, _HASHES, tmp_path)
         assert done.returncode == 0, done.stderr
         number, found[name] = done.stdout.split()
         assert int(number) == choose(name)
     assert len(set(found.values())) == 1, found
 
 
-def test_an_unknown_instruction_set_is_an_import_error():
-    done = run_under("sse9", "import fastlin._onepass")
+def test_an_unknown_instruction_set_is_an_import_error(tmp_path):
+    done = run_under("sse9", "import fastlin._onepass", tmp_path)
     assert done.returncode == 1
     assert "ImportError: FASTLIN_ISA must be one of 'base'" in done.stderr
     assert "got 'sse9'" in done.stderr

@@ -106,5 +106,5 @@ def test_a_class_without_weight_keeps_its_place(cls, capfd):
     if getattr(model, "loss", None) == "log_loss":
         assert (model.predict_proba(X)[:, 1] == 0).all()
     assert capfd.readouterr().out == ""
-    with pytest.raises(ValueError, match="got 1 class with a weight: 2"):
+    with pytest.raises(ValueError, match="got 1 class with a sample_weight above 0: 2"):
         cls().fit(X, Y3, sample_weight=np.where(Y3 == 2, 1.0, 0.0))
