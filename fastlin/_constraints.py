@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
@@ -54,28 +55,28 @@ def is_bool(value: Any) -> bool:
     return isinstance(value, (bool, np.bool_))
 
 
-class Constraint:
+class Constraint(ABC):
     """What one parameter may be.
 
     Subclasses give `rule`, `accepts` and the two lists of examples, documented here only.
     """
 
     @property
+    @abstractmethod
     def rule(self) -> str:
         """The words after "must be"."""
-        raise NotImplementedError
 
+    @abstractmethod
     def accepts(self, value: Any) -> bool:
         """Say whether a value is allowed."""
-        raise NotImplementedError
 
+    @abstractmethod
     def good_values(self) -> list[Any]:
         """Return examples that must be accepted."""
-        raise NotImplementedError
 
+    @abstractmethod
     def bad_values(self) -> list[Any]:
         """Return examples that must be refused."""
-        raise NotImplementedError
 
     def check(self, name: str, value: Any) -> None:
         """Raise InvalidParameterError, which names the parameter and the rule, if not allowed."""

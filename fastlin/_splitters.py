@@ -8,6 +8,7 @@ What is public is to be imported from `model_selection`.
 from __future__ import annotations
 
 import numbers
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
@@ -62,7 +63,7 @@ def take(X: Any, rows: np.ndarray) -> Any:
     return X[rows]
 
 
-class _Folds:
+class _Folds(ABC):
     """What splitters into k folds share."""
 
     def __init__(self, n_splits=5, *, shuffle=False, random_state=None):
@@ -123,9 +124,9 @@ class _Folds:
             in_test = fold_of == fold
             yield np.flatnonzero(~in_test), np.flatnonzero(in_test)
 
+    @abstractmethod
     def _fold_of_rows(self, n: int, y: Any) -> np.ndarray:
         """Return for each row the fold that tests on it."""
-        raise NotImplementedError(f"{type(self).__name__} deals no rows.")
 
     def __repr__(self) -> str:
         return (
