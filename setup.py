@@ -23,6 +23,7 @@ MODULES = {
     "order": [],
     "columns": [],
     "losses": [],
+    "blocks": [],
     "sgd": [],
     "multi": ["fl_dispatch.c"],
     "joint": [],

@@ -12,6 +12,11 @@
  *                  derivative that makes the learner move
  *   fl_loss_parts  the same as a sum v + log(1 + u): over many rows the logarithms become one of a
  *                  product, which saves a fifth of the time of an epoch on short rows
+ *   fl_loss_curvature  d^2 loss / d p^2 where it exists, the larger one-sided value where it does not
+ *   fl_loss_bend       the largest curvature anywhere; 0: none, the loss is made of lines, and
+ *                      infinite: no bound
+ *   fl_loss_conjugate  sup_p (-a p - loss(p)), the conjugate at -a, where a is what a dual variable
+ *                      holds; infinite outside of the domain. Convex losses only
  *   fl_loss_reach  how far p may usefully move against the slope: for losses whose slope is
  *                  unbounded, the distance to the loss's minimum, so that a step which would carry
  *                  its own example past it can be shortened (otherwise SGD on unscaled data blows
@@ -161,6 +166,85 @@ FL_INLINE double fl_loss_add(struct fl_loss_sum *total, int loss, double p, doub
     return s * slope;
 }
 
+#define FL_INFINITY (fl_from_bits(0x7ff0000000000000u))
+
+FL_INLINE double fl_loss_curvature(int loss, double p, double y, double a) {
+    double m = y * p, e = y - p, d;
+    switch (loss) {
+    case FL_LOSS_LOG:
+        d = fl_exp(-fl_abs(m));
+        return d / ((1.0 + d) * (1.0 + d));
+    case FL_LOSS_SQUARED_HINGE:
+        return m <= a ? 2.0 : 0.0;
+    case FL_LOSS_MODIFIED_HUBER:
+        return m >= -1.0 && m <= 1.0 ? 2.0 : 0.0;
+    case FL_LOSS_EXPONENTIAL:
+        return fl_exp(-m);
+    case FL_LOSS_SPARSEMAX:
+        return m >= -1.0 && m <= 1.0 ? 0.5 : 0.0;
+    case FL_LOSS_SQUARED_ERROR:
+        return 1.0;
+    case FL_LOSS_HUBER:
+        return fl_abs(e) <= a ? 1.0 : 0.0;
+    case FL_LOSS_SQUARED_EPSILON_INSENSITIVE:
+        return fl_abs(e) >= a ? 2.0 : 0.0;
+    }
+    return 0.0;
+}
+
+FL_INLINE double fl_loss_bend(int loss) {
+    switch (loss) {
+    case FL_LOSS_LOG:
+        return 0.25;
+    case FL_LOSS_SQUARED_HINGE:
+    case FL_LOSS_MODIFIED_HUBER:
+    case FL_LOSS_SQUARED_EPSILON_INSENSITIVE:
+        return 2.0;
+    case FL_LOSS_SPARSEMAX:
+        return 0.5;
+    case FL_LOSS_SQUARED_ERROR:
+    case FL_LOSS_HUBER:
+        return 1.0;
+    case FL_LOSS_EXPONENTIAL:
+    case FL_LOSS_SIGMOID_MSE:
+        return FL_INFINITY;
+    }
+    return 0.0;
+}
+
+/* t log t, 0 at 0 */
+FL_INLINE double fl_entropy(double t) { return t > 0 ? t * fl_log(t) : 0.0; }
+
+FL_INLINE double fl_loss_conjugate(int loss, double dual, double y, double a) {
+    const double t = y * dual, size = fl_abs(dual); /* t: of a margin loss, falling in m */
+    switch (loss) {
+    case FL_LOSS_HINGE:
+    case FL_LOSS_PERCEPTRON:
+        return t >= 0 && t <= 1 ? -a * t : FL_INFINITY;
+    case FL_LOSS_SQUARED_HINGE:
+        return t >= 0 ? 0.25 * t * t - a * t : FL_INFINITY;
+    case FL_LOSS_LOG:
+        return t >= 0 && t <= 1 ? fl_entropy(t) + fl_entropy(1.0 - t) : FL_INFINITY;
+    case FL_LOSS_MODIFIED_HUBER:
+        return t >= 0 && t <= 4 ? 0.25 * t * t - t : FL_INFINITY;
+    case FL_LOSS_EXPONENTIAL:
+        return t >= 0 ? fl_entropy(t) - t : FL_INFINITY;
+    case FL_LOSS_SPARSEMAX:
+        return t >= 0 && t <= 1 ? t * t - t : FL_INFINITY;
+    case FL_LOSS_SQUARED_ERROR:
+        return 0.5 * dual * dual - dual * y;
+    case FL_LOSS_HUBER:
+        return size <= a ? 0.5 * dual * dual - dual * y : FL_INFINITY;
+    case FL_LOSS_EPSILON_INSENSITIVE:
+        return size <= 1 ? a * size - dual * y : FL_INFINITY;
+    case FL_LOSS_SQUARED_EPSILON_INSENSITIVE:
+        return 0.25 * dual * dual + a * size - dual * y;
+    case FL_LOSS_QUANTILE:
+        return dual >= a - 1 && dual <= a ? -dual * y : FL_INFINITY;
+    }
+    return FL_INFINITY;
+}
+
 FL_INLINE int fl_loss_has_reach(int loss) {
     return loss == FL_LOSS_SQUARED_HINGE || loss == FL_LOSS_EXPONENTIAL ||
            loss == FL_LOSS_SQUARED_ERROR || loss == FL_LOSS_SQUARED_EPSILON_INSENSITIVE;
@@ -180,7 +264,7 @@ FL_INLINE double fl_loss_reach(int loss, double p, double y, double a) {
     case FL_LOSS_SQUARED_EPSILON_INSENSITIVE:
         return fl_abs(e) - a;
     }
-    return fl_from_bits(0x7ff0000000000000u);
+    return FL_INFINITY;
 }
 
 #endif

@@ -72,15 +72,11 @@ FL_INLINE double fl_exp(double x) {
     return y * fl_pow2(k + 60) * fl_pow2(-60); /* subnormal: one rounding, at the last product */
 }
 
-/* log(1 + x) = k ln 2 + log(m), m in [sqrt(1/2), sqrt(2)], log(m) = 2 artanh((m-1)/(m+1)); what
- * 1 + x rounds away comes back as a first-order term. */
-FL_INLINE double fl_log1p(double x) {
+/* log(u + lost) = k ln 2 + log(m), m in [sqrt(1/2), sqrt(2)], log(m) = 2 artanh((m-1)/(m+1)), for
+ * a normal number u and what its rounding lost, a first-order term. */
+FL_INLINE double fl_log_of_sum(double u, double lost) {
     const double ln2_high = 6.93147180369123816490e-01;
     const double ln2_low = 1.90821492927058770002e-10;
-    if (!(x > -1.0)) return x == -1.0 ? -fl_from_bits(0x7ff0000000000000u) : x - x + (x - x) / 0.0;
-    if (x == fl_from_bits(0x7ff0000000000000u)) return x;
-    double u = 1.0 + x;
-    double lost = x >= 1.0 ? 1.0 - (u - x) : x - (u - 1.0);
     uint64_t bits = fl_to_bits(u);
     int64_t k = (int64_t)(bits >> 52) - 1023;
     double m = fl_from_bits((bits & 0x000fffffffffffffu) | 0x3ff0000000000000u);
@@ -105,6 +101,21 @@ FL_INLINE double fl_log1p(double x) {
     double half_square = 0.5 * f * f;
     double correction = lost / u + (double)k * ln2_low;
     return (double)k * ln2_high + (f - (half_square - (s * (half_square + p) + correction)));
+}
+
+FL_INLINE double fl_log1p(double x) {
+    if (!(x > -1.0)) return x == -1.0 ? -fl_from_bits(0x7ff0000000000000u) : x - x + (x - x) / 0.0;
+    if (x == fl_from_bits(0x7ff0000000000000u)) return x;
+    double u = 1.0 + x;
+    return fl_log_of_sum(u, x >= 1.0 ? 1.0 - (u - x) : x - (u - 1.0));
+}
+
+FL_INLINE double fl_log(double x) {
+    if (!(x > 0.0)) return x == 0.0 ? -fl_from_bits(0x7ff0000000000000u) : x - x + (x - x) / 0.0;
+    if (x == fl_from_bits(0x7ff0000000000000u)) return x;
+    if (x < 2.2250738585072014e-308) /* subnormal: times 2^54 */
+        return fl_log_of_sum(x * 18014398509481984.0, 0.0) - 54.0 * 0.69314718055994530942;
+    return fl_log_of_sum(x, 0.0);
 }
 
 /* 1 / (1 + e^-x), with full relative accuracy in both tails */

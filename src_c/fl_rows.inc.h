@@ -281,3 +281,39 @@ FL_INLINE double FL_TYPED(fl_square_norm)(struct fl_row row) {
     for (; k < row.size; k++) a += (double)x[k] * x[k];
     return (a + b) + (c + d);
 }
+
+/* The same with w in double, whatever the row holds: certificates and second-order solvers. */
+FL_INLINE double FL_TYPED(fl_wide_dot)(struct fl_row row, const double *FL_RESTRICT w) {
+    const int32_t *FL_RESTRICT j = row.indices;
+    const FL_REAL *FL_RESTRICT x = (const FL_REAL *)row.values;
+    double lane[8] = {0};
+    int64_t k = 0;
+    if (row.layout == FL_DENSE) {
+        for (; k + 8 <= row.size; k += 8) {
+            for (int l = 0; l < 8; l++) lane[l] += (double)x[k + l] * w[k + l];
+        }
+        for (int l = 0; k < row.size; k++, l++) lane[l] += (double)x[k] * w[k];
+    } else if (row.layout == FL_CSR) {
+        for (; k + 4 <= row.size; k += 4) {
+            FL_KEEP_SCALAR();
+            lane[0] += (double)x[k] * w[j[k]];
+            lane[1] += (double)x[k + 1] * w[j[k + 1]];
+            lane[2] += (double)x[k + 2] * w[j[k + 2]];
+            lane[3] += (double)x[k + 3] * w[j[k + 3]];
+        }
+        for (; k < row.size; k++) lane[0] += (double)x[k] * w[j[k]];
+    } else {
+        FL_EACH(row, column, value, lane[0] += (double)value * w[column];);
+    }
+    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
+           ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+}
+
+FL_INLINE void FL_TYPED(fl_wide_axpy)(struct fl_row row, double c, double *FL_RESTRICT w) {
+    FL_EACH(row, column, value, w[column] += c * (double)value;);
+}
+
+/* w_j += c x_j^2 */
+FL_INLINE void FL_TYPED(fl_add_squares)(struct fl_row row, double c, double *FL_RESTRICT w) {
+    FL_EACH(row, column, value, w[column] += c * (double)value * (double)value;);
+}

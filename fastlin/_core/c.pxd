@@ -15,6 +15,7 @@ cdef extern from "fl_common.h" nogil:
 cdef extern from "fl_math.h" nogil:
     double fl_exp(double x) noexcept
     double fl_log1p(double x) noexcept
+    double fl_log(double x) noexcept
     double fl_sigmoid(double x) noexcept
     double fl_softplus(double x) noexcept
     void fl_sigmoid_pairs(const double *z, double *out, int64_t n) noexcept
@@ -44,6 +45,9 @@ cdef extern from "fl_losses.h" nogil:
     double fl_loss_add(fl_loss_sum *total, int loss, double p, double y, double a,
                        double s) noexcept
     void fl_loss_settle(fl_loss_sum *total) noexcept
+    double fl_loss_curvature(int loss, double p, double y, double a) noexcept
+    double fl_loss_bend(int loss) noexcept
+    double fl_loss_conjugate(int loss, double dual, double y, double a) noexcept
     bint fl_loss_has_reach(int loss) noexcept
     double fl_loss_reach(int loss, double p, double y, double a) noexcept
 
@@ -89,6 +93,12 @@ cdef extern from "fl_rows.h" nogil:
     void fl_axpy_f64(fl_row row, double c, double *w) noexcept
     double fl_square_norm_f32(fl_row row) noexcept
     double fl_square_norm_f64(fl_row row) noexcept
+    double fl_wide_dot_f32(fl_row row, const double *w) noexcept
+    double fl_wide_dot_f64(fl_row row, const double *w) noexcept
+    void fl_wide_axpy_f32(fl_row row, double c, double *w) noexcept
+    void fl_wide_axpy_f64(fl_row row, double c, double *w) noexcept
+    void fl_add_squares_f32(fl_row row, double c, double *w) noexcept
+    void fl_add_squares_f64(fl_row row, double c, double *w) noexcept
 
 
 cdef extern from "fl_sgd.h" nogil:

@@ -1,7 +1,8 @@
 """The loss table of `fl_losses.h` as data, and its functions over arrays."""
 
-from .c cimport FL_MARGIN, FL_N_LOSSES, fl_exp, fl_log1p, fl_loss, fl_loss_describe, \
-    fl_loss_has_reach, fl_loss_is_joint, fl_sigmoid
+from .c cimport FL_MARGIN, FL_N_LOSSES, fl_exp, fl_log, fl_log1p, fl_loss, fl_loss_bend, \
+    fl_loss_conjugate, fl_loss_curvature, fl_loss_describe, fl_loss_has_reach, fl_loss_is_joint, \
+    fl_sigmoid
 
 
 def table():
@@ -41,6 +42,35 @@ def total(int loss, double parameter, const double[::1] p, const double[::1] y,
     return result
 
 
+def bend(int loss):
+    """The largest second derivative: 0 for losses made of lines."""
+    return fl_loss_bend(loss)
+
+
+def curvatures(int loss, double parameter, const double[::1] p, const double[::1] y,
+               double[::1] out):
+    """Second derivative at each (p, y)."""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(p.shape[0]):
+            out[i] = fl_loss_curvature(loss, p[i], y[i], parameter)
+
+
+def total_conjugate(int loss, double parameter, const double[::1] dual, const double[::1] y,
+                    const double[::1] sample_weight):
+    """Sum of the conjugates at -dual, weighted where `sample_weight` is not empty."""
+    cdef Py_ssize_t i
+    cdef double result = 0
+    cdef bint weighted = sample_weight.shape[0] > 0
+    with nogil:
+        for i in range(dual.shape[0]):
+            if weighted and sample_weight[i] == 0:
+                continue
+            result += (sample_weight[i] if weighted else 1.0) * fl_loss_conjugate(
+                loss, dual[i], y[i], parameter)
+    return result
+
+
 def exp(const double[::1] x, double[::1] out):
     """out = e^x"""
     cdef Py_ssize_t i
@@ -55,6 +85,14 @@ def log1p(const double[::1] x, double[::1] out):
     with nogil:
         for i in range(x.shape[0]):
             out[i] = fl_log1p(x[i])
+
+
+def log(const double[::1] x, double[::1] out):
+    """out = log(x)"""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(x.shape[0]):
+            out[i] = fl_log(x[i])
 
 
 def sigmoid(const double[::1] x, double[::1] out):

@@ -1,0 +1,222 @@
+"""What estimators that solve a convex problem exactly have in common.
+
+The flow of one `fit`: parameters are checked; X becomes `Rows`, y codes or numbers, class weights
+fold into sample weights, rows of weight 0 go; each output becomes a `Problem` (`_problem`), which a
+solver (`_solve`) takes to its optimum, in threads where there are several; the answers become
+`coef_`, `intercept_` and the certificate.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from . import _parallel
+from ._base import Estimator
+from ._core.rows import Rows
+from ._data import rows_of
+from ._exceptions import warn_convergence
+from ._online_kinds import absent_classes
+from ._params import Boolean, ClassWeight, Either, Integer, OneOf, RandomState, Real
+from ._problem import Certificate, Fit, Problem
+from ._random import spawn_seed
+from ._row_slices import rows_taken
+from ._solve import solve
+from ._validation import (
+    check_sample_weight,
+    check_target,
+    effective_weight,
+    encode_labels,
+    listed,
+)
+
+__all__ = ["ExactClassifierMixin", "ExactEstimator"]
+
+_NO_WEIGHTS = np.empty(0)
+
+
+class ExactEstimator(Estimator):
+    """Shared parameters' meaning; subclasses give the constructor and `_terms`."""
+
+    _constraints: ClassVar = {
+        "fit_intercept": Boolean(),
+        "max_iter": Integer(1),
+        "tol": Real(0, closed="right"),
+        "verbose": Either(Integer(0), Boolean()),
+        "random_state": RandomState(),
+        "n_jobs": Either(Integer(), OneOf(None)),
+        "warm_start": Boolean(),
+        "class_weight": ClassWeight(),
+    }
+    _fitted_attribute = "coef_"
+
+    def _terms(self, total_weight: float) -> dict[str, Any]:
+        """loss, loss_parameter, l1, l2, positive of the problem, from the parameters."""
+        raise TypeError(f"{type(self).__name__} has no objective.")
+
+    def _check_together(self) -> None:
+        """Rules between two parameters."""
+
+    def _begin(self, X: Any, y: Any, sample_weight: Any) -> tuple:
+        """(rows, checked target, weights or None)"""
+        self._check_params()
+        self._check_together()
+        rows = rows_of(self, X, True)
+        y = check_target(y, self, numeric=self._estimator_type == "regressor",
+                         n_samples=rows.shape[0])
+        return rows, y, check_sample_weight(sample_weight, rows.shape[0])
+
+    def _solve_all(self, rows: Rows, targets: list[np.ndarray], weight: np.ndarray | None) -> None:
+        """Solve for each target and publish the answers."""
+        if weight is None:
+            weight = _NO_WEIGHTS
+        else:
+            kept = np.flatnonzero(weight)
+            if len(kept) < len(weight):
+                rows, weight = rows_taken(rows, kept), weight[kept]
+                targets = [y[kept] for y in targets]
+        total = float(weight.sum()) if len(weight) else float(rows.shape[0])
+        terms = self._terms(total)
+        starts = self._starts(len(targets), rows.shape[1])
+        seeds = spawn_seed(getattr(self, "random_state", None), len(targets))
+        tasks = [
+            partial(
+                solve,
+                Problem(X=rows, y=y, weight=weight, fit_intercept=self.fit_intercept, **terms),
+                getattr(self, "solver", "auto"), float(self.tol), self._max_iter(), seed, start,
+            )
+            for y, seed, start in zip(targets, seeds, starts, strict=True)
+        ]
+        fits = _parallel.run(tasks, getattr(self, "n_jobs", None))
+        self._publish(fits, rows.dtype)
+        self._warn(fits)
+
+    def _max_iter(self) -> int:
+        """Largest number of iterations, where None is a parameter's default."""
+        return self.max_iter
+
+    def _starts(self, n_outputs: int, d: int) -> list[Fit | None]:
+        """What solvers start from: the last answers with warm_start, else nothing."""
+        if not getattr(self, "warm_start", False) or not hasattr(self, "coef_"):
+            return [None] * n_outputs
+        coef = np.atleast_2d(self.coef_)
+        if coef.shape != (n_outputs, d):
+            raise ValueError(
+                f"warm_start goes on from coef_ of shape {coef.shape}, but this fit has "
+                f"{(n_outputs, d)}; fit with warm_start=False."
+            )
+        intercept = np.broadcast_to(np.asarray(self.intercept_, dtype=float), (n_outputs,))
+        nothing = Certificate(np.inf, np.inf, np.inf)
+        return [
+            Fit(w.astype(np.float64), float(b), 0, nothing, False)
+            for w, b in zip(coef, intercept, strict=True)
+        ]
+
+    def _publish(self, fits: list[Fit], dtype: np.dtype) -> None:
+        """Set the public attributes, as scikit-learn shapes those of a regressor."""
+        (fit,) = fits
+        self.coef_, self.intercept_ = fit.coef.astype(dtype), fit.intercept
+        self.n_iter_ = fit.n_iter
+        self.objective_, self.duality_gap_ = (
+            fit.certificate.objective, fit.certificate.relative_gap,
+        )
+
+    def _warn(self, fits: list[Fit]) -> None:
+        """A ConvergenceWarning with the gap reached, if a solver was stopped."""
+        stopped = [fit for fit in fits if not fit.converged]
+        if stopped:
+            worst = max(stopped, key=lambda fit: fit.certificate.relative_gap)
+            warn_convergence(
+                f"{type(self).__name__} stopped after {worst.n_iter} iterations with a duality gap "
+                f"of {worst.certificate.relative_gap:.1e} of the objective > tol={self.tol:g}; "
+                f"raise max_iter or tol{self._easier()}."
+            )
+
+    def _easier(self) -> str:
+        """What else would make the problem easier."""
+        return ", or lower C" if hasattr(self, "C") else ", or raise alpha"
+
+
+class ExactRegressorMixin:
+    """`fit` of regressors."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows; float32 gives float32 weights, everything else float64.
+        y : array-like of shape (n_samples,)
+            The targets.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights that count as repetitions; 0 removes a row.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a parameter, X, y or a weight is not valid; the message says which and where.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If `max_iter` ended the search; the message states the gap reached.
+        """
+        rows, y, weight = self._begin(X, y, sample_weight)
+        self._solve_all(rows, [y], weight)
+        return self
+
+
+class ExactClassifierMixin:
+    """`fit` of classifiers: two classes are one problem, more are one against the rest."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows; float32 gives float32 weights, everything else float64.
+        y : array-like of shape (n_samples,)
+            Class labels of any type that can be sorted.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights that count as repetitions; 0 removes a row. Class weights multiply them.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a parameter, X, y or a weight is not valid, or if fewer than two classes are left;
+            the message says which and where.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If `max_iter` ended the search; the message states the gap reached.
+        """
+        rows, y, sample_weight = self._begin(X, y, sample_weight)
+        classes, codes = encode_labels(y)
+        old = getattr(self, "classes_", None) if getattr(self, "warm_start", False) else None
+        if old is not None and not np.array_equal(old, classes):
+            raise ValueError(
+                f"warm_start goes on from the classes {listed(old.tolist())}, but y holds "
+                f"{listed(classes.tolist())}; fit with warm_start=False."
+            )
+        weight = effective_weight(self.class_weight, classes, codes, sample_weight)
+        absent = absent_classes(classes, np.bincount(codes, weight, len(classes)))
+        positive = [1] if len(classes) == 2 else range(len(classes))
+        present = [k for k in positive if k not in absent]
+        self._present, self._n_outputs = present, len(positive)
+        targets = [np.where(codes == k, 1.0, -1.0) for k in present]
+        self._solve_all(rows, targets, weight)
+        self.classes_ = classes
+        return self

@@ -1,0 +1,208 @@
+"""The problem that every exact solver solves, what it answers, and the certificate of an answer.
+
+    minimise over (w, b)   P = (1/S) sum_i s_i loss(x_i.w + b, y_i) + l1 |w|_1 + (l2/2) |w|_2^2
+
+with S = sum_i s_i. For any dual variables a, one per row, with sum_i s_i a_i = 0 where b is free,
+
+    P >= D(a) = -(1/S) sum_i s_i loss*(-a_i) - penalty*(v),      v = (1/S) sum_i s_i a_i x_i,
+
+where loss* and penalty* are conjugates (Fenchel; Rockafellar 1970, "Convex Analysis", section 31).
+At the optimum a_i is minus the slope of the loss and P = D: P - D bounds how far any answer is from
+the optimum, and is what `tol` bounds relative to P. Everything here is in double.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ._blocks import matvec, rmatvec
+from ._core import losses as _losses
+from ._core.rows import Rows
+
+__all__ = ["Certificate", "Fit", "Problem"]
+
+LOSS_CODES = {row[0]: row[1] for row in _losses.table()}
+_NO_WEIGHTS = np.empty(0)
+# Steps of the search for b: bisection alone ends in 80.
+_MOST_STEPS = 200
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is to be minimised; the arrays are checked, of float64, and never written to."""
+
+    X: Rows
+    y: np.ndarray  # +-1, or numbers
+    loss: str
+    l1: float = 0.0
+    l2: float = 0.0
+    # sample weights, all above 0 (rows of weight 0 are removed before); empty: all 1
+    weight: np.ndarray = field(default_factory=lambda: _NO_WEIGHTS)
+    loss_parameter: float = 0.0
+    fit_intercept: bool = True
+    positive: bool = False  # w >= 0
+
+    @property
+    def code(self) -> int:
+        """The loss's number in the kernels."""
+        return LOSS_CODES[self.loss]
+
+    @property
+    def total_weight(self) -> float:
+        """S"""
+        return float(self.weight.sum()) if len(self.weight) else float(len(self.y))
+
+    def weighted(self, values: np.ndarray) -> np.ndarray:
+        """s_i values_i / S"""
+        return values * (self.weight / self.total_weight if len(self.weight) else
+                         1.0 / len(self.y))
+
+    # the loss at responses z = Xw + b
+
+    def mean_loss(self, z: np.ndarray) -> float:
+        """(1/S) sum_i s_i loss(z_i, y_i)"""
+        total = _losses.total(self.code, self.loss_parameter, z, self.y, self.weight)
+        return float(total / self.total_weight)
+
+    def slopes(self, z: np.ndarray) -> np.ndarray:
+        """d loss / d z of each row, without its weight."""
+        value, slope = np.empty_like(z), np.empty_like(z)
+        _losses.evaluate(self.code, self.loss_parameter, z, self.y, value, slope)
+        return slope
+
+    def curvatures(self, z: np.ndarray) -> np.ndarray:
+        """d^2 loss / d z^2 of each row, without its weight."""
+        out = np.empty_like(z)
+        _losses.curvatures(self.code, self.loss_parameter, z, self.y, out)
+        return out
+
+    # both sides
+
+    def penalty(self, w: np.ndarray) -> float:
+        """l1 |w|_1 + (l2/2) |w|^2"""
+        return float(self.l1 * np.abs(w).sum() + 0.5 * self.l2 * (w @ w))
+
+    def primal(self, z: np.ndarray, w: np.ndarray) -> float:
+        """P at w, given the responses z."""
+        return self.mean_loss(z) + self.penalty(w)
+
+    def dual(self, a: np.ndarray, v: np.ndarray) -> float:
+        """D at a, given v = (1/S) sum_i s_i a_i x_i; -inf where a is not feasible.
+
+        sum_i s_i a_i = 0 is the caller's to see to (`project`).
+        """
+        total = _losses.total_conjugate(self.code, self.loss_parameter, a, self.y, self.weight)
+        size = v if self.positive else np.abs(v)
+        if self.l2 == 0:
+            # a rounding above l1 is none
+            if size.max(initial=0.0) > self.l1 * (1 + 1e-12):
+                return -np.inf
+            penalty = 0.0
+        else:
+            excess = np.maximum(size - self.l1, 0.0)
+            penalty = float(excess @ excess) / (2 * self.l2)
+        return float(-total / self.total_weight - penalty)
+
+    def project(self, a: np.ndarray) -> np.ndarray:
+        """Dual variables with sum_i s_i a_i = 0: those of the sign with the larger sum shrink.
+
+        0 is in the domain of the conjugate of every loss that is bounded below, and so is what lies
+        between it and a.
+        """
+        if not self.fit_intercept:
+            return a
+        mass = a if not len(self.weight) else a * self.weight
+        up, down = float(mass[mass > 0].sum()), float(-mass[mass < 0].sum())
+        if up == down:
+            return a
+        larger, ratio = (a > 0, down / up) if up > down else (a < 0, up / down)
+        return np.where(larger, a * ratio, a)
+
+    def best_intercept(self, z: np.ndarray) -> float:
+        """argmin_b of the mean loss at responses z + b; 0 where there is no intercept."""
+        if not self.fit_intercept:
+            return 0.0
+        if _losses.bend(self.code) == 0:
+            return self._best_intercept_of_lines(z)
+        b, low, high, step = 0.0, -np.inf, np.inf, 1.0
+        for _ in range(_MOST_STEPS):
+            slope = float(self.weighted(self.slopes(z + b)).sum())
+            if slope == 0:
+                break
+            low, high = (b, high) if slope < 0 else (low, b)
+            bend = float(self.weighted(self.curvatures(z + b)).sum())
+            new = b - slope / bend if bend > 0 else np.nan
+            if not low < new < high:
+                # outside of what is known: walk on in growing steps, or halve
+                new = 0.5 * (low + high) if np.isfinite(high - low) else b - np.sign(slope) * step
+                step *= 2
+            if abs(new - b) <= 1e-15 * (1 + abs(b)):
+                break
+            b = new
+        return float(b)
+
+    def _best_intercept_of_lines(self, z: np.ndarray) -> float:
+        """The same for a loss made of lines: its slope in b jumps at known places."""
+        weight = self.weight if len(self.weight) else np.ones(len(z))
+        if self.loss == "epsilon_insensitive":
+            e = self.y - z
+            places = np.concatenate([e - self.loss_parameter, e + self.loss_parameter])
+            jumps, begin = np.concatenate([weight, weight]), -weight.sum()
+        elif self.loss == "quantile":
+            places, jumps, begin = self.y - z, weight, -self.loss_parameter * weight.sum()
+        else:
+            margin = self.loss_parameter
+            places, jumps, begin = self.y * margin - z, weight, -weight[self.y > 0].sum()
+        order = np.argsort(places, kind="stable")
+        slope = begin + np.cumsum(jumps[order])
+        # rounding of the sum must not turn a flat stretch into a rise
+        k = int(np.searchsorted(slope, -1e-12 * jumps.sum()))
+        last = min(k, len(order) - 1)
+        here = places[order[last]]
+        flat = abs(slope[last]) <= 1e-12 * jumps.sum() and last + 1 < len(order)
+        return float(0.5 * (here + places[order[last + 1]]) if flat else here)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How good an answer is: P, P - D, and the gap relative to P."""
+
+    objective: float
+    gap: float
+    relative_gap: float
+
+    @classmethod
+    def of(cls, objective: float, dual: float, zero: float) -> Certificate:
+        """From P, D and P at w = 0, whose size bounds what rounding can leave of P."""
+        gap = max(0.0, objective - dual)
+        return cls(objective, gap, gap / max(objective, 1e-12 * zero, 1e-300))
+
+    @classmethod
+    def measured(cls, problem: Problem, w: np.ndarray, b: float,
+                 a: np.ndarray | None = None) -> Certificate:
+        """The certificate of (w, b) with the dual variables a; by default minus the slopes, which
+        is what they are at the optimum of a smooth loss."""
+        z = matvec(problem.X, w, b)
+        a = problem.project(-problem.slopes(z) if a is None else a)
+        v = rmatvec(problem.X, problem.weighted(a))
+        if problem.l2 == 0 and problem.l1 > 0:
+            largest = (v if problem.positive else np.abs(v)).max(initial=0.0)
+            if largest > problem.l1:
+                a, v = a * (problem.l1 / largest), v * (problem.l1 / largest)
+        zero = problem.mean_loss(np.zeros(len(problem.y)))
+        return cls.of(problem.primal(z, w), problem.dual(a, v), zero)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What a solver answers."""
+
+    coef: np.ndarray  # float64
+    intercept: float
+    n_iter: int
+    certificate: Certificate
+    converged: bool
+    # dual variables, where the solver has them: a warm start
+    dual: np.ndarray | None = None

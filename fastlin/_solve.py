@@ -1,0 +1,74 @@
+"""Solvers by name: what each needs, which one "auto" takes, and the refusal of the others."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._problem import Fit, Problem
+
+__all__ = ["PEER_SOLVERS", "SOLVERS", "Solver", "solve"]
+
+# Names that scikit-learn's estimators take. All exact solvers end at the same certified optimum,
+# so any of them means "auto" here.
+PEER_SOLVERS = (
+    "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga", "svd", "cholesky", "lsqr",
+    "sparse_cg",
+)  # fmt: skip
+_SMOOTH = frozenset({
+    "log_loss", "squared_hinge", "squared_error", "huber", "squared_epsilon_insensitive",
+    "modified_huber",
+})  # fmt: skip
+_BY_ROWS = frozenset({
+    "log_loss", "squared_hinge", "hinge", "squared_error", "epsilon_insensitive",
+    "squared_epsilon_insensitive",
+})  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Solver:
+    """What a solver can do; its module has `solve(problem, tol, max_iter, seed, start)`."""
+
+    module: str
+    losses: frozenset[str]
+    takes_l1: bool = False
+    needs_l2: bool = False
+    takes_positive: bool = False
+
+    def refusal(self, problem: Problem) -> str:
+        """Why the solver can't have this problem, or nothing."""
+        if problem.loss not in self.losses:
+            return f"is not for the loss {problem.loss!r}"
+        if problem.l1 > 0 and not self.takes_l1:
+            return "takes no L1 penalty"
+        if problem.l2 == 0 and self.needs_l2:
+            return "needs an L2 penalty"
+        if problem.positive and not self.takes_positive:
+            return "takes no positive=True"
+        return ""
+
+
+SOLVERS: dict[str, Solver] = {}
+
+
+def solve(problem: Problem, solver: str, tol: float, max_iter: int, seed: np.ndarray,
+          start: Fit | None = None) -> Fit:
+    """The optimum of a problem to a relative duality gap of `tol`, or what `max_iter` allows."""
+    name = choose(problem) if solver == "auto" or solver in PEER_SOLVERS else solver
+    reason = SOLVERS[name].refusal(problem)
+    if reason:
+        able = [other for other, needs in SOLVERS.items() if not needs.refusal(problem)]
+        raise ValueError(
+            f"solver {name!r} {reason}: use solver 'auto'"
+            + "".join(f" or {other!r}" for other in able) + "."
+        )
+    run: Callable[..., Fit] = importlib.import_module(SOLVERS[name].module, __package__).solve
+    return run(problem, tol, max_iter, seed, start)
+
+
+def choose(problem: Problem) -> str:
+    """The solver that "auto" takes."""
+    return next(name for name, needs in SOLVERS.items() if not needs.refusal(problem))
