@@ -32,7 +32,7 @@ from ._validation import (
     listed,
 )
 
-__all__ = ["ExactClassifierMixin", "ExactEstimator"]
+__all__ = ["ExactClassifierMixin", "ExactEstimator", "ExactRegressorMixin"]
 
 _NO_WEIGHTS = np.empty(0)
 
@@ -68,8 +68,10 @@ class ExactEstimator(Estimator):
                          n_samples=rows.shape[0])
         return rows, y, check_sample_weight(sample_weight, rows.shape[0])
 
-    def _solve_all(self, rows: Rows, targets: list[np.ndarray], weight: np.ndarray | None) -> None:
-        """Solve for each target and publish the answers."""
+    def _solve_all(self, rows: Rows, targets: list[np.ndarray], weight: np.ndarray | None,
+                   places: list[int] | None = None, n_outputs: int = 1) -> None:
+        """Solve for each target and publish the answers at their places among the outputs."""
+        places = [0] if places is None else places
         if weight is None:
             weight = _NO_WEIGHTS
         else:
@@ -79,7 +81,7 @@ class ExactEstimator(Estimator):
                 targets = [y[kept] for y in targets]
         total = float(weight.sum()) if len(weight) else float(rows.shape[0])
         terms = self._terms(total)
-        starts = self._starts(len(targets), rows.shape[1])
+        starts = self._starts(places, n_outputs, rows.shape[1])
         seeds = spawn_seed(getattr(self, "random_state", None), len(targets))
         tasks = [
             partial(
@@ -90,17 +92,17 @@ class ExactEstimator(Estimator):
             for y, seed, start in zip(targets, seeds, starts, strict=True)
         ]
         fits = _parallel.run(tasks, getattr(self, "n_jobs", None))
-        self._publish(fits, rows.dtype)
+        self._publish(fits, rows.dtype, places, n_outputs)
         self._warn(fits)
 
     def _max_iter(self) -> int:
         """Largest number of iterations, where None is a parameter's default."""
         return self.max_iter
 
-    def _starts(self, n_outputs: int, d: int) -> list[Fit | None]:
+    def _starts(self, places: list[int], n_outputs: int, d: int) -> list[Fit | None]:
         """What solvers start from: the last answers with warm_start, else nothing."""
         if not getattr(self, "warm_start", False) or not hasattr(self, "coef_"):
-            return [None] * n_outputs
+            return [None] * len(places)
         coef = np.atleast_2d(self.coef_)
         if coef.shape != (n_outputs, d):
             raise ValueError(
@@ -110,11 +112,12 @@ class ExactEstimator(Estimator):
         intercept = np.broadcast_to(np.asarray(self.intercept_, dtype=float), (n_outputs,))
         nothing = Certificate(np.inf, np.inf, np.inf)
         return [
-            Fit(w.astype(np.float64), float(b), 0, nothing, False)
-            for w, b in zip(coef, intercept, strict=True)
+            Fit(coef[k].astype(np.float64), float(intercept[k]), 0, nothing, False)
+            for k in places
         ]
 
-    def _publish(self, fits: list[Fit], dtype: np.dtype) -> None:
+    def _publish(self, fits: list[Fit], dtype: np.dtype, places: list[int],
+                 n_outputs: int) -> None:
         """Set the public attributes, as scikit-learn shapes those of a regressor."""
         (fit,) = fits
         self.coef_, self.intercept_ = fit.coef.astype(dtype), fit.intercept
@@ -176,6 +179,20 @@ class ExactRegressorMixin:
 class ExactClassifierMixin:
     """`fit` of classifiers: two classes are one problem, more are one against the rest."""
 
+    def _publish(self, fits: list[Fit], dtype: np.dtype, places: list[int],
+                 n_outputs: int) -> None:
+        """Set the public attributes; classes that no row stands for can't be predicted."""
+        d = len(fits[0].coef)
+        self.coef_, self.intercept_ = np.zeros((n_outputs, d), dtype), np.full(n_outputs, -np.inf)
+        self.n_iter_ = np.zeros(n_outputs, dtype=np.int32)
+        self.objective_, self.duality_gap_ = np.zeros(n_outputs), np.zeros(n_outputs)
+        for k, fit in zip(places, fits, strict=True):
+            self.coef_[k], self.intercept_[k], self.n_iter_[k] = (
+                fit.coef, fit.intercept, fit.n_iter,
+            )
+            self.objective_[k] = fit.certificate.objective
+            self.duality_gap_[k] = fit.certificate.relative_gap
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit the model.
 
@@ -214,9 +231,8 @@ class ExactClassifierMixin:
         weight = effective_weight(self.class_weight, classes, codes, sample_weight)
         absent = absent_classes(classes, np.bincount(codes, weight, len(classes)))
         positive = [1] if len(classes) == 2 else range(len(classes))
-        present = [k for k in positive if k not in absent]
-        self._present, self._n_outputs = present, len(positive)
-        targets = [np.where(codes == k, 1.0, -1.0) for k in present]
-        self._solve_all(rows, targets, weight)
+        places = [k for k in range(len(positive)) if positive[k] not in absent]
+        targets = [np.where(codes == positive[k], 1.0, -1.0) for k in places]
+        self._solve_all(rows, targets, weight, places, len(positive))
         self.classes_ = classes
         return self

@@ -51,7 +51,14 @@ class Solver:
         return ""
 
 
-SOLVERS: dict[str, Solver] = {}
+SOLVERS = {
+    "dual_cd": Solver("._dual_cd", _BY_ROWS, needs_l2=True),
+    "primal_cd": Solver(
+        "._primal_cd", _SMOOTH - {"huber", "modified_huber"}, takes_l1=True, takes_positive=True
+    ),
+    "newton": Solver("._newton", _SMOOTH),
+    "direct": Solver("._direct", frozenset({"squared_error"})),
+}
 
 
 def solve(problem: Problem, solver: str, tol: float, max_iter: int, seed: np.ndarray,
