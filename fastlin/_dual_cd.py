@@ -235,7 +235,7 @@ class _Ascent:
             squares = np.maximum(squares + cc - 2 * self.k, 0.0)
             # where rows are short beside l2, b would lag behind: then nu is what Newton's method
             # would take for the step of b
-            least = self.problem.l2 / (_losses.bend(self.problem.code) or 1.0)
+            least = 2.0 * self.problem.l2 / (_losses.bend(self.problem.code) or 1.0)
             nu = max(_NU * float(self.problem.weighted(squares).sum()), least)
             squares += nu
             self.rule.update(cc=cc, nu=nu)
