@@ -179,6 +179,10 @@ class ExactRegressorMixin:
 class ExactClassifierMixin:
     """`fit` of classifiers: two classes are one problem, more are one against the rest."""
 
+    def _is_joint(self, n_classes: int) -> bool:
+        """Whether all classes are one problem."""
+        return False
+
     def _publish(self, fits: list[Fit], dtype: np.dtype, places: list[int],
                  n_outputs: int) -> None:
         """Set the public attributes; classes that no row stands for can't be predicted."""
