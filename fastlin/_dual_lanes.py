@@ -34,17 +34,32 @@ _UNTOUCHED = -40.0
 _WIDE = 8
 # A gap estimated to be so much smaller than what is asked for is worth measuring.
 _MARGIN = 0.5
+# The estimate is that of rows before their steps: since then the gap has fallen by about this power
+# of what it falls by in an epoch (measured: 0.8).
+_LAG = 0.7
+# Rounds of epochs and a certificate, of which one is enough as a rule, and the share of its gap
+# that a model must lose in one to have another, once rounds are long: they double.
+_MOST_ROUNDS = 12
+_STALLED = 0.7
+_PATIENT = 4
+# nu over the mean of |x_i - c|^2; ten times as much takes two to three times the epochs. Where the
+# penalty is so strong that an epoch would hardly move the intercept, nu times the most that the
+# loss bends in it.
+_NU = 0.01
+_STIFF = 8.0
 # Newton steps for the intercept that ends a fit; the first of them start within the tolerance.
 _INTERCEPT_STEPS = 50
+# Columns per call of a kernel that goes over all weights: some milliseconds.
+_COLUMNS_PER_CALL = 1 << 19
+_NO_PLACE = np.empty(0, np.int32)
 
 
 @dataclass(frozen=True)
 class Centre:
-    """|x - c|^2 + nu and x.c of each row, nu and |c|^2; without an intercept c and nu are 0."""
+    """|x - c|^2 and x.c of each row, and |c|^2; without an intercept c is 0."""
 
     q: np.ndarray
     k: np.ndarray
-    nu: float
     square: float
 
 
@@ -85,6 +100,7 @@ class DualModel:
     offset: float = 0.0
     intercept: float = 0.0
     target: float = 0.0
+    last_gap: float = np.inf
     fit: Fit | None = None
     responses: np.ndarray | None = None
     error: Exception | None = None
@@ -151,7 +167,6 @@ class DualPass:
         first = self.models[0]
         self.code, self.is_log = LOSS_CODES[first.loss], first.loss == "log_loss"
         self.centre = self.stream.centre(first.fit_intercept)
-        self.order = self.stream.order(True)
         n = len(self.stream.X)
         for model in self.models:
             if model.state is None:
@@ -159,15 +174,28 @@ class DualPass:
                 model.offset = self._first_offset(model)
             model.target = _MARGIN * model.tol
         todo = list(self.models)
-        while todo:
-            self._descend(todo)
+        for begun in range(_MOST_ROUNDS):
+            # each round has orders of its own, so that nothing depends on how long others took
+            self.order = self.stream.order(True)
+            for _ in range(begun):
+                self.order.next()
+            self._descend(todo, 1 << begun)
             for start in range(0, len(todo), _WIDE):
                 self._certify(todo[start : start + _WIDE])
-            todo = [m for m in todo if not m.fit.converged and m.n_iter < m.max_iter]
-            for model in todo:
-                gap = model.fit.certificate.relative_gap
-                model.target *= min(0.5, _MARGIN * model.tol / gap)
+            todo = [model for model in todo if self._goes_on(model, begun)]
+            if not todo:
+                break
         return self
+
+    def _goes_on(self, model: DualModel, begun: int) -> bool:
+        """Whether more epochs are worth while: not at the limit of float32 weights."""
+        if model.error is not None or model.fit.converged or model.n_iter >= model.max_iter:
+            return False
+        gap = model.fit.certificate.relative_gap
+        stalled = begun >= _PATIENT and gap > _STALLED * model.last_gap
+        model.last_gap = gap
+        model.target *= min(0.5, _MARGIN * model.tol / gap)
+        return not stalled
 
     def _first_offset(self, model: DualModel) -> float:
         """The intercept of a model without columns."""
@@ -181,13 +209,16 @@ class DualPass:
 
     # descent
 
-    def _descend(self, models: list[DualModel]) -> None:
-        """Epochs until each model's estimated gap is below its target, or its epochs are used."""
+    def _descend(self, models: list[DualModel], least: int) -> None:
+        """Epochs until each model's estimated gap is below its target, or its epochs are used; at
+        least so many."""
         lanes = self._lanes_for(models)
         active = dict(enumerate(models))
         before: dict[int, float] = {}
+        epochs = 0
         while active:
             self._epoch(lanes)
+            epochs += 1
             done = []
             for lane, model in active.items():
                 model.n_iter += 1
@@ -199,23 +230,21 @@ class DualPass:
                         "Floating-point overflow: the values of X are too large. Scale the columns."
                     )
                 # the first epoch begins with most rows untouched and says nothing
-                near = last is not None and gap * np.sqrt(min(1.0, gap / max(last, 1e-300)))
-                if model.n_iter >= model.max_iter or not np.isfinite(gap) or (
-                    last is not None and near <= model.target * lanes.value[lane]
-                ):
+                near = last is not None and gap * min(1.0, gap / max(last, 1e-300)) ** _LAG
+                enough = last is not None and epochs >= least
+                enough = enough and near <= model.target * lanes.value[lane]
+                if enough or model.n_iter >= model.max_iter or not np.isfinite(gap):
                     done.append(lane)
             for lane in done:
-                active.pop(lane)
+                self._keep(lanes, lane, active.pop(lane))
             if done and active:
                 lanes = self._drop(lanes, done, active, before)
-            elif done:
-                self._keep(lanes)
 
     def _lanes_for(self, models: list[DualModel]) -> _Lanes:
         """Memory for these models, filled with what they know."""
         stream = self.stream
         n_lanes = next(n for n in LANES if n >= len(models))
-        lanes = _Lanes(stream, models, n_lanes)
+        lanes = _Lanes(stream, models, n_lanes, self.centre.q)
         if any(model.n_iter for model in models):
             lanes.rebuild(self.is_log, self.centre, self._look)
         return lanes
@@ -224,9 +253,9 @@ class DualPass:
         """One step of each lane on each of its rows."""
         stream, centre = self.stream, self.centre
         numbers = lanes.numbers
-        for name in ("estimate", "loss", "weight"):
+        for name in ("estimate", "value", "weight"):
             numbers[_FIELD[name]] = 0.0
-        plan = {"loss": self.code, "nu": centre.nu, "centre_square": centre.square}
+        plan = {"loss": self.code, "centre_square": centre.square}
         order, fetch = self.order.next(), self.order.fetch
         piece = rows_per_call(stream.work, lanes.n_lanes)
         for first in range(0, len(order), piece):
@@ -238,25 +267,22 @@ class DualPass:
                 lanes.state, lanes.u,
             )  # fmt: skip
         weight = numbers[_FIELD["weight"], : lanes.n_lanes]
-        loss = numbers[_FIELD["loss"], : lanes.n_lanes]
-        # below the objective by the penalty, which makes the target harder
-        lanes.value = np.where(weight > 0, loss / np.maximum(weight, 1e-300), 1.0)
-        numbers[_FIELD["offset"]] += centre.nu * numbers[_FIELD["sum"]]
+        value = numbers[_FIELD["value"], : lanes.n_lanes]
+        lanes.value = np.where(weight > 0, value / np.maximum(weight, 1e-300), 1.0)
+        numbers[_FIELD["offset"]] += numbers[_FIELD["nu"]] * numbers[_FIELD["sum"]]
 
-    def _keep(self, lanes: _Lanes) -> None:
-        """What the models of these lanes have come to."""
-        for lane, model in enumerate(lanes.models):
-            model.state = np.ascontiguousarray(lanes.state[:, lane])
-            at = {name: float(lanes.numbers[_FIELD[name], lane]) for name in _FIELD}
-            model.offset = at["offset"]
-            model.intercept = at["offset"] + self.centre.square * at["sum"] - at["centre_sum"]
+    def _keep(self, lanes: _Lanes, lane: int, model: DualModel) -> None:
+        """What a model has come to."""
+        model.state = np.ascontiguousarray(lanes.state[:, lane])
+        at = {name: float(lanes.numbers[_FIELD[name], lane]) for name in _FIELD}
+        model.offset = at["offset"]
+        model.intercept = at["offset"] + self.centre.square * at["sum"] - at["centre_sum"]
 
     def _drop(self, lanes: _Lanes, done: list[int], active: dict[int, DualModel],
               before: dict[int, float]) -> _Lanes:
         """Lanes that are done learn no more; the others move together once half are gone."""
         lanes.pattern = lanes.sides.without(done)
         n_lanes = next(n for n in LANES if n >= len(active))
-        self._keep(lanes)
         if n_lanes >= lanes.n_lanes:
             return lanes
         kept = sorted(active)
@@ -290,10 +316,14 @@ class DualPass:
             _multi.add_rows(ISA, L, X, by, w, room, start, stop)
         for start, stop in self._pieces(L):
             _multi.respond_rows(ISA, L, X, w, by, room, start, stop)
-        W = w.reshape(d, L)
+        coefs = [np.empty(d) for _ in models]
+        chosen = np.arange(len(models))
+        for first in range(0, d, _COLUMNS_PER_CALL):
+            self._look()
+            _multi.gather(w, L, chosen, coefs, _NO_PLACE, first, min(first + _COLUMNS_PER_CALL, d))
         b, mean = self._intercepts(models, sides, by)
         for lane, model in enumerate(models):
-            coef = np.ascontiguousarray(W[:, lane])
+            coef = coefs[lane]
             total = float(sides.total[lane])
             l2 = 1.0 / (model.C * total)
             penalty = 0.5 * l2 * float(coef @ coef)
@@ -340,9 +370,7 @@ class DualPass:
             total[lane] = sides.total[lane]
             if model.fit_intercept:
                 b[lane] = model.intercept
-                if model.loss == "hinge":
-                    b[lane] = self._exact_intercept(model, sides, lane, z)
-        free = np.array([m.fit_intercept and m.loss != "hinge" for m in models])
+        free = np.array([model.fit_intercept for model in models])
         for _ in range(_INTERCEPT_STEPS):
             sums = self._sums(sides, z, b)
             if not free.any():
@@ -388,9 +416,9 @@ class _Lanes:
     """The memory of some models under way."""
 
     def __init__(self, stream: DualStream, models: list[DualModel], n_lanes: int,
-                 sides: _Sides | None = None):
+                 q: np.ndarray):
         self.stream, self.models, self.n_lanes = stream, models, n_lanes
-        self.sides = _Sides.of(stream, models, n_lanes) if sides is None else sides
+        self.sides = _Sides.of(stream, models, n_lanes)
         self.pattern = self.sides.without([])
         self.numbers = np.zeros((_N_NUMBERS, _multi.MAX_LANES))
         # sums of weights, and about what the objective is
@@ -400,6 +428,9 @@ class _Lanes:
         for lane, model in enumerate(models):
             self.numbers[_FIELD["bound"], lane] = model.C
             self.numbers[_FIELD["offset"], lane] = model.offset
+            if model.fit_intercept:
+                bend = _losses.bend(LOSS_CODES[model.loss]) * model.C * self.sides.total[lane]
+                self.numbers[_FIELD["nu"], lane] = max(_NU * float(q.mean()), _STIFF / bend)
             self.total[lane] = float(self.sides.total[lane])
             self.state[:, lane] = model.state
 
@@ -430,7 +461,10 @@ class _Lanes:
         new.models = [self.models[lane] for lane in kept]
         L, d = self.n_lanes, self.stream.work.shape[1]
         new.u = aligned_zeros(d * n_lanes, self.u.dtype)
-        new.u.reshape(d, n_lanes)[:, : len(kept)] = self.u.reshape(d, L)[:, kept]
+        chosen = np.array(kept, dtype=np.int64)
+        for first in range(0, d, _COLUMNS_PER_CALL):
+            _multi.compact(self.u, L, chosen, new.u, n_lanes, first,
+                           min(first + _COLUMNS_PER_CALL, d))
         new.state = np.zeros((len(self.state), n_lanes), np.float32)
         new.state[:, : len(kept)] = self.state[:, kept]
         new.numbers = np.zeros_like(self.numbers)

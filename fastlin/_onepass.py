@@ -19,8 +19,8 @@ import numpy as np
 from . import _parallel
 from ._data import rows_of
 from ._epochs import RowOrder, row_order
-from ._fold_targets import Alone, Job, Targets
 from ._exact_pass import fit_exact_together, fits_exactly_together
+from ._fold_targets import Alone, Job, Targets
 from ._folds import row_numbers
 from ._lanes import LANES, Model, Pass, Stream, lane_bytes
 from ._memory import machine_bytes

@@ -2,13 +2,14 @@
  * it uses. `fl_multi.h` states the problem and the symbols. */
 
 /* The root of F(t) = t + base + bend sigma(t) per lane, which lies in [-base - bend, -base]: Newton
- * steps, halved where they leave what is known of the root. Lanes with `on` 0 don't hold up the
- * others. Starts from t. */
+ * steps, halved where they leave what is known of the root. Starts from t. Each lane
+ * stops by itself, so that it has the same bits in any company; those with `on` 0 never begin. */
 FL_INLINE void FL_LANED(fl_dual_logit)(const double *FL_RESTRICT base,
                                        const double *FL_RESTRICT bend,
                                        const double *FL_RESTRICT on, double *FL_RESTRICT t) {
-    double low[FL_LANES], high[FL_LANES];
+    double low[FL_LANES], high[FL_LANES], live[FL_LANES];
     for (int l = 0; l < FL_LANES; l++) {
+        live[l] = on[l];
         low[l] = fl_max(-base[l] - bend[l], -FL_LOGIT_MAX);
         high[l] = fl_min(-base[l], FL_LOGIT_MAX);
         t[l] = fl_min(fl_max(t[l], low[l]), high[l]);
@@ -23,8 +24,10 @@ FL_INLINE void FL_LANED(fl_dual_logit)(const double *FL_RESTRICT base,
             high[l] = f > 0 ? t[l] : high[l];
             const double half = 0.5 * (low[l] + high[l]);
             const double next = newton > low[l] && newton < high[l] ? newton : half;
-            far |= (int64_t)(on[l] * fl_abs(next - t[l]) > FL_DUAL_CLOSE);
-            t[l] = next;
+            const double step = live[l] * (next - t[l]);
+            t[l] = live[l] > 0 ? next : t[l];
+            live[l] = fl_abs(step) > FL_DUAL_CLOSE ? live[l] : 0.0;
+            far |= (int64_t)(live[l] > 0);
         }
         if (!far) break;
     }
@@ -32,8 +35,8 @@ FL_INLINE void FL_LANED(fl_dual_logit)(const double *FL_RESTRICT base,
 
 /* From responses to changes: `change` gets beta_new - beta_old, `state` the new dual variable. */
 FL_INLINE void FL_LANED(fl_dual_solve)(const struct fl_dual_plan *plan, double q, const double *m,
-                                       const double *s, const double *bound, float *state,
-                                       double *change, double *estimate) {
+                                       const double *s, const double *bound, const double *nu,
+                                       float *state, double *change, double *estimate) {
     double base[FL_LANES], bend[FL_LANES], t[FL_LANES], old[FL_LANES], on[FL_LANES];
     if (plan->loss == FL_LOSS_LOG) {
         for (int l = 0; l < FL_LANES; l++) {
@@ -43,7 +46,7 @@ FL_INLINE void FL_LANED(fl_dual_solve)(const struct fl_dual_plan *plan, double q
             old[l] = (t[l] > 0 ? 1.0 : d) / (1.0 + d);
             const double away = t[l] + m[l];
             estimate[l] += s[l] * 0.5 * old[l] * (1.0 - old[l]) * away * away;
-            bend[l] = q * bound[l] * s[l];
+            bend[l] = (q + nu[l]) * bound[l] * s[l];
             base[l] = m[l] - bend[l] * old[l];
         }
         FL_LANED(fl_dual_logit)(base, bend, on, t);
@@ -58,17 +61,12 @@ FL_INLINE void FL_LANED(fl_dual_solve)(const struct fl_dual_plan *plan, double q
         }
         return;
     }
-    /* loss max(0, 1 - m)^power */
-    const double square = plan->loss == FL_LOSS_SQUARED_HINGE ? 1.0 : 0.0;
-    const double most = square > 0 ? FL_INFINITY : 1.0;
     for (int l = 0; l < FL_LANES; l++) {
         const double a = (double)state[l], short_of = fl_max(0.0, 1.0 - m[l]);
-        const double loss = square > 0 ? short_of * short_of + 0.25 * a * a : short_of;
-        const double full = bound[l] * s[l], below = 0.5 * square + q * full;
-        const double best = (1.0 - m[l] + q * full * a) / below;
-        const double free = below > 0 ? best : (m[l] < 1.0 ? most : 0.0);
-        const float now = (float)fl_min(fl_max(free, 0.0), most);
-        estimate[l] += s[l] * (loss - a + a * m[l]);
+        const double full = bound[l] * s[l];
+        const double bend = (q + nu[l]) * full;
+        const float now = (float)fl_max(0.0, (1.0 - m[l] + bend * a) / (0.5 + bend));
+        estimate[l] += s[l] * (short_of * short_of + 0.25 * a * a - a + a * m[l]);
         change[l] = s[l] > 0 ? full * ((double)now - a) : 0.0;
         state[l] = s[l] > 0 ? now : state[l];
     }
@@ -83,17 +81,23 @@ static void FL_LANED(fl_dual_step)(const struct fl_dual_plan *plan, struct fl_du
     int64_t moved = 0;
     FL_LANED(fl_multi_respond)(row, weights, p);
     for (int l = 0; l < FL_LANES; l++) {
-        const double shift = lanes->offset[l] + (plan->nu - k + plan->centre_square) * lanes->sum[l];
-        p[l] = y[l] * (p[l] + shift - lanes->centre_sum[l]);
+        const double by_sum = lanes->nu[l] - k + plan->centre_square;
+        const double b = lanes->offset[l] + by_sum * lanes->sum[l] - lanes->centre_sum[l];
+        p[l] = y[l] * (p[l] + b);
     }
     if (sampled) {
         for (int l = 0; l < FL_LANES; l++) {
-            double slope;
-            lanes->loss[l] += s[l] > 0 ? s[l] * fl_loss(plan->loss, p[l], 1.0, 1.0, &slope) : 0.0;
+            const double kept = (double)state[l];
+            const double a = plan->loss == FL_LOSS_LOG ? fl_sigmoid(kept) : kept;
+            double slope, loss;
+            if (!(s[l] > 0)) continue;
+            loss = fl_loss(plan->loss, p[l], 1.0, 1.0, &slope);
+            lanes->value[l] += s[l] * (loss + 0.5 * a * p[l]);
             lanes->weight[l] += s[l];
         }
     }
-    FL_LANED(fl_dual_solve)(plan, q, p, s, lanes->bound, state, change, lanes->estimate);
+    FL_LANED(fl_dual_solve)(plan, q, p, s, lanes->bound, lanes->nu, state, change,
+                            lanes->estimate);
     for (int l = 0; l < FL_LANES; l++) {
         const double by = y[l] * change[l];
         lanes->sum[l] += by;

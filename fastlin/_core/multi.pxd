@@ -20,7 +20,6 @@ cdef extern from "fl_multi.h" nogil:
         void *paid
     struct fl_dual_plan:
         int loss
-        double nu
         double centre_square
     struct fl_dual_lanes:
         pass

@@ -6,7 +6,7 @@ each lane as `fl_multi_lanes` does, one row per name of `FIELDS`.
 
 from .c cimport (FL_NEAR_BYTES, FL_PREFETCH, fl_per_column, fl_prefetch_columns, fl_prefetch_start,
                  fl_row, fl_row_at_f32, fl_row_at_f64, int32_t, int64_t, prefetch_row, real,
-                 row_at)
+                 row_at, uint32_t)
 from .multi cimport (FL_MAX_LANES, FL_N_ISAS, fl_dual_lanes, fl_dual_plan, fl_isa_name,
                      fl_isa_runs, fl_multi_kernels, fl_multi_kernels_of, fl_multi_lanes,
                      fl_multi_memory, fl_multi_plan)
@@ -14,15 +14,12 @@ from .rows cimport Rows
 from .sgd cimport START_AHEAD, kept_per_column
 
 MAX_LANES = FL_MAX_LANES
-# One in so many rows tells how large losses are.
-cdef enum:
-    SAMPLED = 16
 FIELDS = (
     "loss_parameter", "l1", "l2", "eta0", "alpha", "t0", "fit_intercept", "average_from", "scale",
     "intercept", "t", "sum_scale", "sum_intercept", "n_averaged", "l1_total", "sum_loss",
     "sum_weight", "product",
 )
-DUAL_FIELDS = ("bound", "offset", "sum", "centre_sum", "estimate", "loss", "weight")
+DUAL_FIELDS = ("bound", "nu", "offset", "sum", "centre_sum", "estimate", "value", "weight")
 assert sizeof(fl_dual_lanes) == len(DUAL_FIELDS) * FL_MAX_LANES * sizeof(double)
 assert sizeof(fl_multi_lanes) == len(FIELDS) * FL_MAX_LANES * sizeof(double)
 
@@ -147,6 +144,16 @@ def gather(const real[::1] v, int n_lanes, const int64_t[::1] chosen, list out,
                 to[m][j] = line[lane[m]]
 
 
+def compact(const real[::1] v, int n_lanes, const int64_t[::1] chosen, real[::1] out,
+            int n_out, Py_ssize_t first, Py_ssize_t last):
+    """out[j, m] = v[j, chosen[m]] for features first <= j < last, where `out` has n_out lanes."""
+    cdef Py_ssize_t j, m, n = chosen.shape[0]
+    with nogil:
+        for j in range(first, last):
+            for m in range(n):
+                out[j * n_out + m] = v[j * n_lanes + chosen[m]]
+
+
 def scatter(const real[::1] w, real[::1] v, int n_lanes, int lane, const int32_t[::1] place,
             Py_ssize_t first, Py_ssize_t last):
     """v[place[j], lane] = w[j] for features first <= j < last; empty `place`: j."""
@@ -184,13 +191,18 @@ def respond(int isa, int n_lanes, Rows X, const int64_t[::1] rows, const real[::
     return not undefined
 
 
+cdef inline bint is_sampled(int64_t i) noexcept nogil:
+    """One row in 16 tells how large losses are; scattered, since folds may go by row numbers."""
+    return (<uint32_t>i * <uint32_t>2654435769) >> 28 == 0
+
+
 def run_dual(int isa, int n_lanes, Rows X, const int64_t[::1] order, const int64_t[::1] fetch,
              const int32_t[::1] pattern, const double[:, ::1] pattern_weight,
              const double[:, ::1] pattern_target, const double[::1] sample_weight,
              fl_dual_plan plan, double[:, ::1] lanes, const double[::1] q, const double[::1] k,
              float[:, ::1] state, real[::1] u):
     """Visit the rows in `order`: one step of dual coordinate descent of each model that has a
-    weight for the row. Patterns are those of `run`; q and k are |x - c|^2 + nu and x.c of each row,
+    weight for the row. Patterns are those of `run`; q and k are |x - c|^2 and x.c of each row,
     state[i] what is kept of its dual variables."""
     cdef Py_ssize_t n, stop = order.shape[0]
     cdef int l
@@ -231,7 +243,7 @@ def run_dual(int isa, int n_lanes, Rows X, const int64_t[::1] order, const int64
                     own_weights[l] = weights[l] * sample_weight[i]
                 weights = own_weights
             kernels.dual_step(&plan, numbers, row_at(&X.c, i, weights_type), q[i], k[i], weights,
-                              &pattern_target[of, 0], i % SAMPLED == 0, &state[i, 0], &u[0])
+                              &pattern_target[of, 0], is_sampled(i), &state[i, 0], &u[0])
 
 
 cdef inline fl_row row_for(Rows X, int64_t i, const real *w, double[::1] room) noexcept nogil:
@@ -261,6 +273,8 @@ def add_rows(int isa, int n_lanes, Rows X, const double[:, ::1] by, real[::1] w,
     cdef const fl_multi_kernels *kernels = kernels_for(isa, n_lanes, &w[0])
     cdef fl_per_column columns = kept_per_column(&X.c, n_lanes, <const real *>&w[0],
                                                  <const real *>NULL, <const real *>NULL)
+    if columns.ahead == 0 and w.shape[0] * sizeof(real) > FL_NEAR_BYTES and X.c.indices != NULL:
+        columns.ahead = 1
     with nogil:
         for i in range(start, stop):
             if columns.ahead and i + columns.ahead < stop:
@@ -276,6 +290,8 @@ def respond_rows(int isa, int n_lanes, Rows X, const real[::1] w, double[:, ::1]
     cdef const fl_multi_kernels *kernels = kernels_for(isa, n_lanes, &w[0])
     cdef fl_per_column columns = kept_per_column(&X.c, n_lanes, <const real *>&w[0],
                                                  <const real *>NULL, <const real *>NULL)
+    if columns.ahead == 0 and w.shape[0] * sizeof(real) > FL_NEAR_BYTES and X.c.indices != NULL:
+        columns.ahead = 1
     with nogil:
         for i in range(start, stop):
             if columns.ahead and i + columns.ahead < stop:
