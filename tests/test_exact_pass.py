@@ -192,9 +192,9 @@ def test_what_fits_exactly_together():
     assert fits_exactly_together(LogisticRegression())
     assert fits_together(LogisticRegression(C=3, tol=1e-6))
     for other in (
-        LogisticRegression(C=-1), LogisticRegression(l1_ratio=0.5), LogisticRegression(warm_start=True),
-        LogisticRegression(penalty="l1"), LogisticRegression(penalty=None),
-        LogisticRegression(tol=1e-12), LogisticRegression(solver="newton"),
+        LogisticRegression(C=-1), LogisticRegression(l1_ratio=0.5), LogisticRegression(tol=1e-12),
+        LogisticRegression(warm_start=True), LogisticRegression(penalty="l1"),
+        LogisticRegression(penalty=None), LogisticRegression(solver="newton"),
     ):  # fmt: skip
         assert not fits_exactly_together(other)
 
