@@ -7,12 +7,15 @@ of their penalty, since those with a weak one need more epochs.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from . import _parallel
 from ._blocks import matvec, rmatvec, row_squares
+from ._core.rows import Rows
 from ._data import as_rows
 from ._dual_lanes import Centre, DualModel, DualPass, DualStream
 from ._epochs import RowOrder, row_order
@@ -20,10 +23,12 @@ from ._exact import ExactClassifierMixin
 from ._fold_targets import Job, Targets
 from ._lanes import LANES
 from ._prepare import by_frequency
+from ._problem import Problem
 from ._random import spawn_seed
 from ._row_slices import rows_taken
+from ._solve import solve
 
-__all__ = ["fit_exact_together", "fits_exactly_together"]
+__all__ = ["fit_classes", "fit_exact_together", "fits_exactly_together"]
 
 # Rows whose mean is the centre
 _SAMPLE = 4096
@@ -80,7 +85,46 @@ def fit_exact_together(rows, members, jobs: list[Job], codes, y, labels, weight,
             job.error = error
     passes = _passes(stream, jobs, n_jobs)
     _parallel.run(passes, n_jobs, lambda: [task.cancel() for task in passes])
+    slow = [
+        partial(_go_on_alone, stream, model, seed)
+        for task in passes
+        for model, seed in zip(task.models, spawn_seed(0, len(task.models)), strict=True)
+        if model.error is None and not model.fit.converged and model.n_iter < model.max_iter
+    ]
+    _parallel.run(slow, n_jobs)
     return [_finish(job, rows.dtype) for job in jobs]
+
+
+def fit_classes(estimator: Any, rows: Rows, classes: np.ndarray, codes: np.ndarray,
+                weight: np.ndarray | None) -> None:
+    """Fit a classifier of several classes, each against the rest, on all rows."""
+    job = Job(estimator, 0, None)
+    members = [np.ones(len(rows), bool)]
+    (answer,) = fit_exact_together(
+        rows, members, [job], codes.astype(np.int32), codes.astype(np.float64), classes, weight,
+        estimator.n_jobs, None,
+    )  # fmt: skip
+    if isinstance(answer, Exception):
+        raise answer
+
+
+def _go_on_alone(stream: DualStream, model: DualModel, seed: np.ndarray) -> None:
+    """Finish a model whose penalty is too weak for dual coordinate descent, or whose tolerance is
+    beyond float32 weights, by another method in double."""
+    s = model.class_weight[stream.codes] * stream.memberships[model.fold]
+    if len(stream.sample_weight):
+        s = s * stream.sample_weight
+    kept = np.flatnonzero(s)
+    problem = Problem(
+        X=rows_taken(stream.X, kept), y=model.class_target[stream.codes[kept]], loss=model.loss,
+        l2=1.0 / (model.C * s.sum()), weight=s[kept], loss_parameter=1.0,
+        fit_intercept=model.fit_intercept,
+    )  # fmt: skip
+    begun = model.fit
+    fit = solve(problem, "newton", model.tol, model.max_iter - model.n_iter, seed, begun)
+    model.fit = replace(fit, n_iter=begun.n_iter + fit.n_iter)
+    if model.test is not None:
+        model.responses = matvec(stream.X, fit.coef, fit.intercept)[model.test]
 
 
 def _stream(rows, members, codes, y, labels, weight, jobs, random_state) -> DualStream:
