@@ -25,6 +25,7 @@ MODULES = {
     "losses": [],
     "blocks": [],
     "sgd": [],
+    "dual_cd": [],
     "multi": ["fl_dispatch.c"],
     "joint": [],
     "voted": [],

@@ -19,6 +19,8 @@ _HOMES = {
     "Perceptron": "perceptron",
     "PassiveAggressiveClassifier": "passive_aggressive",
     "PassiveAggressiveRegressor": "passive_aggressive",
+    "LinearSVC": "svm",
+    "LinearSVR": "svm",
     "HashingVectorizer": "text",
     "OneHotEncoder": "categories",
     "GridSearchCV": "model_selection",

@@ -30,6 +30,8 @@ from .pipeline import Pipeline as Pipeline
 from .pipeline import make_pipeline as make_pipeline
 from .sgd import SGDClassifier as SGDClassifier
 from .sgd import SGDRegressor as SGDRegressor
+from .svm import LinearSVC as LinearSVC
+from .svm import LinearSVR as LinearSVR
 from .text import HashingVectorizer as HashingVectorizer
 
 __version__: str
