@@ -21,6 +21,8 @@ _HOMES = {
     "PassiveAggressiveRegressor": "passive_aggressive",
     "LinearSVC": "svm",
     "LinearSVR": "svm",
+    "LogisticRegression": "logistic",
+    "LogisticRegressionCV": "logistic_cv",
     "HashingVectorizer": "text",
     "OneHotEncoder": "categories",
     "GridSearchCV": "model_selection",
