@@ -31,7 +31,7 @@ _NO_WEIGHTS = np.empty(0)
 _SMALLEST_SET = 100
 # A round on a working set ends when a turn lowers the objective by no more than this share of the
 # gap, and the share falls where rounds get nowhere.
-_ROUGHLY = 0.03
+_ROUGHLY = 0.3
 _SMALLEST_SHARE = 1e-12
 # A slope further than this above l1, relative to l1, is no rounding.
 _ROUNDING = 1e-9
@@ -42,6 +42,9 @@ _MOST_MODELS = 10
 _LEAST_BEND = 1e-3
 _SUFFICIENT = 0.01
 _MOST_HALVINGS = 40
+_FEWEST_TURNS = 6
+_LOOKS = 2.0
+_CHECK = 6
 
 
 def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
@@ -94,8 +97,8 @@ class Search:
                 share = max(0.1 * share, _SMALLEST_SHARE)
             last = certificate.gap
             chosen = working_set(w, violation)
-            enough = share * max(certificate.gap, 0.1 * tol * objective)
-            turns += max(1, part.descend(chosen, max_iter - turns, enough))
+            turns += max(1, part.descend(chosen, max_iter - turns, share * certificate.gap,
+                                         share * tol * objective))
 
 
 def violations(problem: Problem, w: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -139,6 +142,7 @@ class _Part:
         return z
 
     def intercept(self) -> float:
+        """b at the present weights."""
         return float(self.b)
 
     def certificate(self, found: Certificate) -> Certificate:
@@ -163,36 +167,55 @@ class _Squares(_Part):
         self.r = self.problem.weighted(self.problem.y - self._responses())
 
     def look(self) -> np.ndarray:
-        self.b += self.model.centre(self.r, float(self.r.sum()))
+        self.model.centre(self.r, float(self.r.sum()))
         return self._slopes(self.r)
 
+    def intercept(self) -> float:
+        """The mean of what the columns leave of y."""
+        if self.problem.fit_intercept:
+            self.b = 0.0
+            left = self.problem.y - self._responses()
+            self.b = float(self.problem.weighted(left).sum())
+        return self.b
+
     def objective(self) -> float:
-        self._square = float(self.r @ self.model.over_h(self.r))
+        self._square = self.model.square(self.r)
         return 0.5 * self._square + self.problem.penalty(self.w)
 
     def dual(self, v: np.ndarray) -> float:
-        """D at the best multiple of the residuals."""
-        problem = self.problem
-        size = float((v if problem.positive else np.abs(v)).max(initial=0.0))
-        along = float(self.r @ problem.y)
-        feasible = problem.l1 / size if size > 0 else np.inf
-        scales = [min(along / self._square if self._square > 0 else 1.0, feasible)]
-        if problem.l2 > 0:
-            scales.append(1.0)
-        best = -np.inf
-        for c in scales:
-            excess = np.maximum(c * (v if problem.positive else np.abs(v)) - problem.l1, 0.0)
-            penalty = 0.0
-            if c > feasible:
-                penalty = float(excess @ excess) / (2 * problem.l2)
-            best = max(best, c * along - 0.5 * c * c * self._square - penalty)
-        return best
+        return self._dual(v, self._square, float(self.r @ self.problem.y))
 
-    def descend(self, chosen: np.ndarray, most: int, enough: float) -> int:
+    def _dual(self, v: np.ndarray, square: float, along: float) -> float:
+        """D at the best multiple of the residuals, given sum_i r_i^2 / h_i and r.y."""
         problem = self.problem
-        descent = Descent(self.model, chosen, problem.l1, problem.l2, problem.positive, self.w,
-                          self.r, True)
-        descent.run(most, enough)
+        size = v if problem.positive else np.abs(v)
+        largest = float(size.max(initial=0.0))
+        feasible = problem.l1 / largest if largest > problem.l1 else 1.0
+        if square > 0:
+            best = along / square
+            feasible = min(best, problem.l1 / largest) if largest * best > problem.l1 else best
+        value = feasible * along - 0.5 * feasible * feasible * square
+        if problem.l2 > 0:
+            excess = np.maximum(size - problem.l1, 0.0)
+            value = max(value, along - 0.5 * square - float(excess @ excess) / (2 * problem.l2))
+        return value
+
+    def descend(self, chosen: np.ndarray, most: int, gap: float, least: float) -> int:
+        """Turns over the chosen weights, until their own duality gap is a share of the whole one
+        that is the smaller, the cheaper a turn is beside a look at all slopes."""
+        problem, model = self.problem, self.model
+        descent = Descent(model, chosen, problem.l1, problem.l2, problem.positive, self.w, self.r,
+                          True)
+        cost = max(descent.entries, 1) / self.columns.nnz
+        most = min(most, max(_FEWEST_TURNS, int(_LOOKS / cost)))
+        goal = max(least, gap * min(1.0, 3 * cost))
+        enough = 0.3 * goal
+        while descent.turns < most:
+            descent.run(min(_CHECK, most - descent.turns), enough)
+            if descent.gap(self._dual, problem.y) <= goal:
+                break
+            if descent.decrease <= enough:
+                enough *= 0.1
         return descent.turns
 
 
@@ -225,12 +248,12 @@ class _Curved(_Part):
         shrunk = problem.dual(c * self.a, c * v)
         return max(shrunk, problem.dual(self.a, v)) if problem.l2 > 0 else shrunk
 
-    def descend(self, chosen: np.ndarray, most: int, enough: float) -> int:
+    def descend(self, chosen: np.ndarray, most: int, gap: float, least: float) -> int:
         """Newton steps on the chosen weights."""
         if not len(chosen):
             self._adjust_intercept()
             return 1
-        turns = 0
+        turns, enough = 0, 0.1 * max(gap, 0.1 * least)
         r, h = np.empty_like(self.z), np.empty_like(self.z)
         loss = self._expand(self.z, r, h)
         for _ in range(_MOST_MODELS):

@@ -9,6 +9,8 @@ acceleration; Bertrand & Massias 2021).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ._core import primal_cd as _primal
@@ -36,6 +38,13 @@ def _pieces(columns: Rows, chosen: np.ndarray) -> list[tuple[int, int]]:
     return list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
 
 
+def entries_of(columns: Rows, chosen: np.ndarray) -> int:
+    """Stored entries of chosen columns."""
+    if columns.indptr is None:
+        return len(chosen) * columns.shape[1]
+    return int((columns.indptr[chosen + 1] - columns.indptr[chosen]).sum())
+
+
 def add_columns(columns: Rows, chosen: np.ndarray, w: np.ndarray, out: np.ndarray) -> None:
     """out += sum_j w_j x_j over the chosen columns"""
     for start, stop in _pieces(columns, chosen):
@@ -51,6 +60,7 @@ class Model:
         self.total = float(h.sum()) if len(h) else each * n
         self.mean, self.curvature = np.zeros(d), np.zeros(d)
         self._known = np.zeros(d, bool)
+        self._trail: np.ndarray | None = None
 
     def need(self, chosen: np.ndarray) -> None:
         """Find the means and curvatures of columns."""
@@ -67,6 +77,16 @@ class Model:
         if not len(self.h):
             return r / self.each
         return np.divide(r, self.h, out=np.zeros_like(r), where=self.h > 0)
+
+    def square(self, r: np.ndarray) -> float:
+        """sum_i r_i^2 / h_i"""
+        return float(r @ r) / self.each if not len(self.h) else float(r @ self.over_h(r))
+
+    def trail(self, size: int) -> np.ndarray:
+        """Room for so many residual vectors, the same at every call."""
+        if self._trail is None:
+            self._trail = np.empty((size, self.columns.shape[1]))
+        return self._trail
 
     def centre(self, r: np.ndarray, r_sum: float) -> float:
         """Let the intercept take what r has too much: its change."""
@@ -87,25 +107,29 @@ class Descent:
         self._l1, self._l2, self._positive = l1, l2, positive
         self.w, self.r, self.r_sum = w, r, float(r.sum())
         self._pieces = _pieces(model.columns, chosen)
+        self.entries = entries_of(model.columns, chosen)
         self.turns, self.decrease = 0, 0.0
+        self._noted = 0
+        self._trail_w = np.empty((_MEMORY + 1, len(chosen) if accelerate else 0))
+        self._trail_sum = np.empty(_MEMORY + 1)
+        if accelerate:
+            self._note()
 
     def run(self, most: int, enough: float) -> None:
         """Up to `most` turns, until one lowers the objective by no more than `enough`."""
         last = self.turns + most
-        trail: list[tuple[np.ndarray, np.ndarray, float]] = []
-        if self._accelerate:
-            trail = [self._place()]
         while self.turns < last:
             if is_cancelled():
                 raise Cancelled
             done = self._turn(1 if self._accelerate else last - self.turns, enough)
+            if self._accelerate:
+                self._note()
+                if self._noted > _MEMORY:
+                    self._extrapolate()
+                    self._noted = 0
+                    self._note()
             if done:
                 return
-            if self._accelerate:
-                trail.append(self._place())
-                if len(trail) > _MEMORY:
-                    self._extrapolate(trail)
-                    trail = [self._place()]
 
     def _turn(self, turns: int, enough: float) -> bool:
         """Some turns (one, where a turn is cut into pieces): whether the last was enough."""
@@ -124,36 +148,51 @@ class Descent:
         self.decrease = decrease
         return decrease <= enough
 
-    def _place(self) -> tuple[np.ndarray, np.ndarray, float]:
-        """Where the weights stand, with their residuals."""
-        return self.w[self._chosen], self.r.copy(), self.r_sum
+    def _note(self) -> None:
+        """Write down where the weights stand, with their residuals."""
+        k = self._noted
+        self._trail_w[k], self._trail_sum[k] = self.w[self._chosen], self.r_sum
+        self._model.trail(_MEMORY + 1)[k] = self.r
+        self._noted += 1
 
-    def objective(self, w: np.ndarray, r: np.ndarray, r_sum: float) -> float:
+    def gap(self, dual: Callable[[np.ndarray, float, float], float], u: np.ndarray) -> float:
+        """The duality gap of the problem on these columns alone; r is centred by it."""
+        model, r, v = self._model, self.r, np.empty(len(self._chosen))
+        if model.free:
+            model.centre(r, self.r_sum)
+            self.r_sum = 0.0
+        for start, stop in self._pieces:
+            _primal.slopes(model.columns, self._chosen, r, v, start, stop)
+        square = model.square(r)
+        return 0.5 * square + self._penalty(self.w[self._chosen]) - dual(v, square, float(r @ u))
+
+    def _penalty(self, w: np.ndarray) -> float:
+        """The penalty of the chosen weights."""
+        return self._l1 * float(np.abs(w).sum()) + 0.5 * self._l2 * float(w @ w)
+
+    def _objective(self, w: np.ndarray, r: np.ndarray, r_sum: float) -> float:
         """The model with the best intercept, at weights of the chosen columns."""
-        model = self._model
-        fit = 0.5 * float(r @ model.over_h(r))
-        if model.free and model.total > 0:
-            fit -= 0.5 * r_sum * r_sum / model.total
-        return fit + self._l1 * float(np.abs(w).sum()) + 0.5 * self._l2 * float(w @ w)
+        fit = 0.5 * self._model.square(r)
+        if self._model.free and self._model.total > 0:
+            fit -= 0.5 * r_sum * r_sum / self._model.total
+        return fit + self._penalty(w)
 
-    def _extrapolate(self, trail: list[tuple[np.ndarray, np.ndarray, float]]) -> None:
+    def _extrapolate(self) -> None:
         """Go where the last turns lead to, if it is lower there."""
-        steps = np.array([after[0] - before[0]
-                          for before, after in zip(trail[:-1], trail[1:], strict=True)])
+        steps = np.diff(self._trail_w, axis=0)
         gram = steps @ steps.T
-        gram += _RIDGE * np.trace(gram) * np.eye(len(gram))
+        gram += (_RIDGE * np.trace(gram) + 1e-300) * np.eye(len(gram))
         try:
-            c = np.linalg.solve(gram, np.ones(len(gram)))
+            share = np.linalg.solve(gram, np.ones(len(gram)))
         except np.linalg.LinAlgError:
             return
-        if not np.isfinite(c).all() or c.sum() == 0:
+        total = share.sum()
+        if not np.isfinite(total) or total == 0:
             return
-        c /= c.sum()
-        w = sum(share * place[0] for share, place in zip(c, trail[1:], strict=True))
-        if self._positive:
-            if (w < 0).any():
-                return
-        r = sum(share * place[1] for share, place in zip(c, trail[1:], strict=True))
-        r_sum = float(sum(share * place[2] for share, place in zip(c, trail[1:], strict=True)))
-        if self.objective(w, r, r_sum) < self.objective(*trail[-1]):
+        share /= total
+        w, r_sum = share @ self._trail_w[1:], float(share @ self._trail_sum[1:])
+        if self._positive and (w < 0).any():
+            return
+        r = share @ self._model.trail(_MEMORY + 1)[1:]
+        if self._objective(w, r, r_sum) < self._objective(self.w[self._chosen], self.r, self.r_sum):
             self.w[self._chosen], self.r[:], self.r_sum = w, r, r_sum

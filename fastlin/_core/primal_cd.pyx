@@ -1,9 +1,9 @@
 """Coordinate descent over columns on the quadratic model of `fl_primal.h`."""
 
 from .c cimport (fl_loss, fl_loss_curvature, fl_primal, fl_primal_moments_f32,
-                 fl_primal_moments_f64, fl_primal_step_f32,
-                 fl_primal_step_f64, fl_row_at_f32, fl_row_at_f64, fl_wide_axpy_f32,
-                 fl_wide_axpy_f64, int64_t)
+                 fl_primal_moments_f64, fl_primal_step_f32, fl_primal_step_f64, fl_row_at_f32,
+                 fl_row_at_f64, fl_wide_axpy_f32, fl_wide_axpy_f64, fl_wide_dot_f32,
+                 fl_wide_dot_f64, int64_t)
 from .rows cimport Rows
 
 
@@ -88,3 +88,15 @@ def expand(int loss, double parameter, const double[::1] z, const double[::1] y,
             r[i] = -s * slope
             h[i] = s * max(fl_loss_curvature(loss, z[i], y[i], parameter), least * abs(slope))
     return total
+
+
+def slopes(Rows columns, const int64_t[::1] chosen, const double[::1] r, double[::1] out,
+           Py_ssize_t start, Py_ssize_t stop):
+    """out_k = x_j.r of the columns j = chosen[k], start <= k < stop"""
+    cdef Py_ssize_t k
+    with nogil:
+        for k in range(start, stop):
+            if columns.is_float32:
+                out[k] = fl_wide_dot_f32(fl_row_at_f32(&columns.c, chosen[k]), &r[0])
+            else:
+                out[k] = fl_wide_dot_f64(fl_row_at_f64(&columns.c, chosen[k]), &r[0])
