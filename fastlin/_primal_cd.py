@@ -41,9 +41,12 @@ _MOST_MODELS = 10
 # Least curvature of a row, as a share of its slope: bounds the steps where a loss is nearly a line
 _LEAST_BEND = 1e-3
 _SUFFICIENT = 0.01
+_NOISE = 1e-15  # of a sum of losses, as a share of it
 _MOST_HALVINGS = 40
 _FEWEST_TURNS = 6
 _LOOKS = 2.0
+_CHEAP = 1e6
+_MOST_IN_A_ROUND = 300
 _CHECK = 6
 
 
@@ -88,11 +91,11 @@ class Search:
             certificate = Certificate.of(objective, dual, part.zero)
             if not problem.l1 and not problem.l2:
                 certificate = part.estimate(violation, objective)
-            good = certificate.relative_gap <= tol and (
-                w.any() or violation.max(initial=0.0) <= _ROUNDING * problem.l1
-            )
+            # just below alpha_max no weight at all may be good enough, and would surprise
+            some = w.any() or violation.max(initial=0.0) <= _ROUNDING * problem.l1
+            good = some and certificate.relative_gap <= tol
             if good or turns >= max_iter:
-                return Fit(w, part.intercept(), turns, part.certificate(certificate), good)
+                return Fit(w, part.intercept(), max(1, turns), part.certificate(certificate), good)
             if certificate.gap > 0.5 * last:
                 share = max(0.1 * share, _SMALLEST_SHARE)
             last = certificate.gap
@@ -141,6 +144,14 @@ class _Part:
         add_columns(self.columns, np.flatnonzero(self.w), self.w, z)
         return z
 
+    def estimate(self, violation: np.ndarray, objective: float) -> Certificate:
+        """Where nothing is penalised there is no feasible dual point: what each weight by itself
+        would gain, in sum."""
+        bend = self._bends(np.flatnonzero(violation))
+        gain = violation * violation
+        gap = 0.5 * float((gain[bend > 0] / bend[bend > 0]).sum())
+        return Certificate.of(objective, objective - gap, self.zero)
+
     def intercept(self) -> float:
         """b at the present weights."""
         return float(self.b)
@@ -178,6 +189,11 @@ class _Squares(_Part):
             self.b = float(self.problem.weighted(left).sum())
         return self.b
 
+    def _bends(self, chosen: np.ndarray) -> np.ndarray:
+        """Curvatures along all weights, known at the chosen ones."""
+        self.model.need(chosen)
+        return self.model.curvature
+
     def objective(self) -> float:
         self._square = self.model.square(self.r)
         return 0.5 * self._square + self.problem.penalty(self.w)
@@ -190,11 +206,9 @@ class _Squares(_Part):
         problem = self.problem
         size = v if problem.positive else np.abs(v)
         largest = float(size.max(initial=0.0))
-        feasible = problem.l1 / largest if largest > problem.l1 else 1.0
-        if square > 0:
-            best = along / square
-            feasible = min(best, problem.l1 / largest) if largest * best > problem.l1 else best
-        value = feasible * along - 0.5 * feasible * feasible * square
+        most = problem.l1 / largest if largest > 0 else np.inf
+        scale = float(np.clip(along / square if square > 0 else 1.0, 0.0, most))
+        value = scale * along - 0.5 * scale * scale * square
         if problem.l2 > 0:
             excess = np.maximum(size - problem.l1, 0.0)
             value = max(value, along - 0.5 * square - float(excess @ excess) / (2 * problem.l2))
@@ -207,7 +221,8 @@ class _Squares(_Part):
         descent = Descent(model, chosen, problem.l1, problem.l2, problem.positive, self.w, self.r,
                           True)
         cost = max(descent.entries, 1) / self.columns.nnz
-        most = min(most, max(_FEWEST_TURNS, int(_LOOKS / cost)))
+        cheap = max(_LOOKS / cost, _CHEAP / max(descent.entries, 1), _FEWEST_TURNS)
+        most = min(most, int(min(cheap, _MOST_IN_A_ROUND)))
         goal = max(least, gap * min(1.0, 3 * cost))
         enough = 0.3 * goal
         while descent.turns < most:
@@ -235,6 +250,14 @@ class _Curved(_Part):
     def look(self) -> np.ndarray:
         self.a = self.problem.project(-self.problem.slopes(self.z))
         return self._slopes(self.problem.weighted(self.a))
+
+    def _bends(self, chosen: np.ndarray) -> np.ndarray:
+        """Curvatures along all weights, known at the chosen ones."""
+        r, h = np.empty_like(self.z), np.empty_like(self.z)
+        self._expand(self.z, r, h)
+        model = Model(self.columns, h, 0.0, self.problem.fit_intercept)
+        model.need(chosen)
+        return model.curvature
 
     def objective(self) -> float:
         return self.problem.primal(self.z, self.w)
@@ -285,7 +308,8 @@ class _Curved(_Part):
             z = self.z + t * along
             there = self.w + t * direction if t < 1 else w
             loss = self._expand(z, r, h)
-            if loss + self.problem.penalty(there) <= before + _SUFFICIENT * t * min(expected, 0.0):
+            least = before + _SUFFICIENT * t * min(expected, 0.0) + _NOISE * before
+            if loss + self.problem.penalty(there) <= least:
                 self.z, self.b = z, self.b + t * b
                 self.w[:] = there
                 return loss

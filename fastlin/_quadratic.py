@@ -112,6 +112,8 @@ class Descent:
         self._noted = 0
         self._trail_w = np.empty((_MEMORY + 1, len(chosen) if accelerate else 0))
         self._trail_sum = np.empty(_MEMORY + 1)
+        # steps along columns of any unit count alike
+        self._scale = np.sqrt(model.curvature[chosen] + l2)
         if accelerate:
             self._note()
 
@@ -179,7 +181,7 @@ class Descent:
 
     def _extrapolate(self) -> None:
         """Go where the last turns lead to, if it is lower there."""
-        steps = np.diff(self._trail_w, axis=0)
+        steps = np.diff(self._trail_w, axis=0) * self._scale
         gram = steps @ steps.T
         gram += (_RIDGE * np.trace(gram) + 1e-300) * np.eye(len(gram))
         try:
