@@ -107,6 +107,10 @@ class LogisticRegressionCV(LogisticRegression):
     def _check_together(self) -> None:
         """Rules between two parameters."""
 
+    def _strength(self) -> tuple[float, float]:
+        """l1_ratio and C that were found, or any before."""
+        return getattr(self, "l1_ratio_", 0.0), getattr(self, "C_", 1.0)
+
     def _grid(self, name: str) -> np.ndarray:
         """The values of Cs or l1_ratios."""
         given = getattr(self, name)
