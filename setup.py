@@ -24,6 +24,8 @@ MODULES = {
     "columns": [],
     "losses": [],
     "blocks": [],
+    "transpose": [],
+    "primal_cd": [],
     "sgd": [],
     "dual_cd": [],
     "multi": ["fl_dispatch.c"],

@@ -12,7 +12,7 @@
  *                  derivative that makes the learner move
  *   fl_loss_parts  the same as a sum v + log(1 + u): over many rows the logarithms become one of a
  *                  product, which saves a fifth of the time of an epoch on short rows
- *   fl_loss_curvature  d^2 loss / d p^2 where it exists, the larger one-sided value where it does not
+ *   fl_loss_curvature  d^2 loss / d p^2, the larger one-sided value where it does not exist
  *   fl_loss_bend       the largest curvature anywhere; 0: none, the loss is made of lines, and
  *                      infinite: no bound
  *   fl_loss_conjugate  sup_p (-a p - loss(p)), the conjugate at -a, where a is what a dual variable
