@@ -19,6 +19,7 @@ from ._core import dual_cd as _dual_cd
 from ._core import losses as _losses
 from ._core.rows import NEAR_BYTES, Rows
 from ._data import as_rows
+from ._dual_newton import ascend
 from ._epochs import RowOrder, row_order
 from ._parallel import Cancelled, is_cancelled
 from ._problem import Certificate, Fit, Problem
@@ -48,6 +49,12 @@ _LEAST_RATIO = 0.05
 _PATIENCE = 20
 # A gap of this size asks for double precision, and so does one that no longer falls by the factor.
 _SINGLE_GAP, _PROGRESS = 1e-6, 0.5
+# Passes over all rows that Newton's method is worth
+_LEAP = 100
+# Epochs, however few rows they visit
+_MOST_EPOCHS = 300
+# Within so many times tol the best intercept is looked for.
+_NEARLY = 10.0
 # For a gap this small w is summed up afresh: the rounding of many steps shows.
 _DRIFT = 1e-10
 
@@ -57,9 +64,10 @@ def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
     """Minimise until the relative gap is at most `tol`, or for `max_iter` epochs."""
     best = _Best(problem, tol)
     ascent = _Ascent(problem, seed, start, best.intercept)
-    watch = _Watch(tol)
-    for epoch in range(1, max_iter + 1):
+    watch, epoch = _Watch(tol), 0
+    while epoch < max_iter:
         ascent.run_epoch()
+        epoch += 1
         is_last = epoch == max_iter
         if is_last or watch.is_due(epoch, ascent.estimate(best.objective)):
             gap = best.offer(ascent, is_last)
@@ -67,6 +75,11 @@ def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
                 break
             if gap > _SURPRISE * watch.expected:
                 ascent.wake_all()
+            if ascent.of_lines and watch.is_slow(epoch, gap, len(ascent.active) / len(problem.y)):
+                epoch += ascent.leap(best, min(_LEAP, max_iter - epoch))
+                if best.is_good:
+                    break
+                gap = best.gap(best.objective, best.bound)
             if watch.note(epoch, gap):
                 ascent.refine()
     return best.fit(epoch)
@@ -87,6 +100,14 @@ class _Watch:
         self.estimate = estimate
         likely = self.ratio * self.expected <= _MARGIN * self.tol
         return likely or epoch >= 2 * self.last + _PATIENCE
+
+    def is_slow(self, epoch: int, gap: float, share: float) -> bool:
+        """Whether visits of so many of the rows would take long to get below tol at this rate."""
+        if not np.isfinite(self.gap):
+            return False
+        fall = max(np.log(self.gap / gap) / (epoch - self.last), 1e-6)
+        epochs = np.log(gap / self.tol) / fall
+        return share * epochs > _LEAP or epochs > _MOST_EPOCHS
 
     def note(self, epoch: int, gap: float) -> bool:
         """Take down a gap above tol; whether it asks for double precision."""
@@ -152,6 +173,23 @@ class _Best:
         if bound > self.bound:
             self.bound, self.dual = bound, feasible.copy()
         return self.gap(objective, bound + doubt)
+
+    def consider(self, w: np.ndarray, b: float, z: np.ndarray, a: np.ndarray,
+                 v: np.ndarray) -> tuple[float, bool]:
+        """Measure weights, an intercept and dual variables that lead to v; returns the gap, not
+        relative, and whether it is good."""
+        problem = self.problem
+        penalty = 0.5 * problem.l2 * float(w @ w)
+        a, objective = problem.project(a), problem.mean_loss(z) + penalty
+        bound = problem.dual(a, v)
+        if self.gap(objective, bound) <= _NEARLY * self.tol:
+            more = problem.best_intercept(z)
+            b, objective = b + more, problem.mean_loss(z + more) + penalty
+        if objective < self.objective:
+            self.coef, self.intercept, self.objective = w, b, objective
+        if bound > self.bound:
+            self.bound, self.dual = bound, a
+        return objective - bound, self.is_good
 
     def _bound(self, feasible: np.ndarray, lost: np.ndarray, penalty: float, z: np.ndarray,
                lengths: np.ndarray) -> tuple[float, float]:
@@ -312,6 +350,22 @@ class _Ascent:
         _dual_cd.slacks(problem.code, problem.loss_parameter, z, problem.y, self.a, slack)
         self.resting[:] = slack > self.rule["slack"]
         self._visit_only(np.flatnonzero(self.resting == 0))
+
+    def leap(self, best: _Best, most: int) -> int:
+        """Go on by Newton's method; returns the number of its steps, at most so many."""
+        problem = self.problem
+        w, b = self._sum_up(), self.intercept()
+        z = matvec(problem.X, w, b)
+        slack = np.empty(len(z))
+        _dual_cd.slacks(problem.code, problem.loss_parameter, z, problem.y, self.a, slack)
+        h = float(np.median(np.abs(slack)))
+        self.a, steps = ascend(problem, self.a, w, b, h, best.consider, most)
+        self.refine()
+        self._sum_up()
+        if problem.fit_intercept:
+            self.state["B"] = best.intercept - self._offset()
+        self.wake_all()
+        return steps
 
     def wake_all(self) -> None:
         """Let every row take part."""

@@ -5,7 +5,7 @@ from libc.stdint cimport uint8_t
 
 from .c cimport (FL_PREFETCH, dot, fl_axpy_f32, fl_axpy_f64, fl_dual_estimate, fl_dual_response,
                  fl_dual_rule, fl_dual_state, fl_dual_step, fl_logit, fl_loss_dual_slack,
-                 fl_loss_has_dual_slack, fl_max, fl_per_column, fl_per_column_add,
+                 fl_loss_dual_step, fl_max, fl_per_column, fl_per_column_add,
                  fl_per_column_none, fl_per_column_plan, fl_prefetch_columns, fl_prefetch_row_f32,
                  fl_prefetch_row_f64, fl_prefetch_start, fl_row, fl_row_at_f32, fl_row_at_f64,
                  fl_rows, fl_square_norm_f32, fl_square_norm_f64, fl_wide_axpy_f32,
@@ -58,6 +58,16 @@ def logits(const double[::1] t, double[::1] out):
     with nogil:
         for i in range(t.shape[0]):
             out[i] = fl_logit(t[i])
+
+
+def steps(int loss, double parameter, const double[::1] p, const double[::1] y,
+          const double[::1] a, double h, double[::1] out):
+    """out_i = where a_i goes when p_i moves by h times as much; for losses other than log_loss."""
+    cdef Py_ssize_t i
+    cdef double logit = 0
+    with nogil:
+        for i in range(p.shape[0]):
+            out[i] = fl_loss_dual_step(loss, p[i], y[i], parameter, a[i], h, &logit)
 
 
 def slacks(int loss, double parameter, const double[::1] p, const double[::1] y,
