@@ -49,8 +49,12 @@ _LEAST_RATIO = 0.05
 _PATIENCE = 20
 # A gap of this size asks for double precision, and so does one that no longer falls by the factor.
 _SINGLE_GAP, _PROGRESS = 1e-6, 0.5
+# So many epochs without a smaller estimate are for double precision.
+_IDLE = 3
 # Passes over all rows that Newton's method is worth
 _LEAP = 100
+# Entries per column that make vectors of all columns cheap beside a pass over the rows
+_TALL = 4
 # Epochs, however few rows they visit
 _MOST_EPOCHS = 300
 # Within so many times tol the best intercept is looked for.
@@ -69,13 +73,16 @@ def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
         ascent.run_epoch()
         epoch += 1
         is_last = epoch == max_iter
-        if is_last or watch.is_due(epoch, ascent.estimate(best.objective)):
+        due = watch.is_due(epoch, ascent.estimate(best.objective))
+        if watch.idle >= _IDLE:
+            ascent.refine()
+        if is_last or due:
             gap = best.offer(ascent, is_last)
             if best.is_good:
                 break
             if gap > _SURPRISE * watch.expected:
                 ascent.wake_all()
-            if ascent.of_lines and watch.is_slow(epoch, gap, len(ascent.active) / len(problem.y)):
+            if ascent.can_leap and watch.is_slow(epoch, gap, len(ascent.active) / len(problem.y)):
                 epoch += ascent.leap(best, min(_LEAP, max_iter - epoch))
                 if best.is_good:
                     break
@@ -91,6 +98,8 @@ class _Watch:
     def __init__(self, tol: float):
         self.tol, self.ratio = tol, 1.0
         self.last, self.gap, self.expected, self.estimate = 0, np.inf, np.inf, np.inf
+        # the least estimate, and the epochs since
+        self.least, self.idle = np.inf, 0
 
     def is_due(self, epoch: int, estimate: float) -> bool:
         """Whether the gap of this epoch's end is likely to be at most tol."""
@@ -98,6 +107,8 @@ class _Watch:
         fall = estimate / self.estimate if 0 < self.estimate < np.inf else 1.0
         self.expected = estimate * min(1.0, fall**0.5)
         self.estimate = estimate
+        self.idle = 0 if estimate < self.least else self.idle + 1
+        self.least = min(self.least, estimate)
         likely = self.ratio * self.expected <= _MARGIN * self.tol
         return likely or epoch >= 2 * self.last + _PATIENCE
 
@@ -232,6 +243,7 @@ class _Ascent:
         self.X = _in_single(X)
         single = self.X.dtype == np.float32
         self.of_lines = problem.loss in _OF_LINES
+        self.can_leap = self.of_lines and X.nnz >= _TALL * X.shape[1]
         mass = min(1.0 / (problem.total_weight * problem.l2), 1e300)
         self.mass = mass * problem.weight if len(problem.weight) else np.full(n, mass)
         self.rule = {
@@ -269,16 +281,16 @@ class _Ascent:
         """k, and the h of each row."""
         n, piece = len(self.X), rows_per_call(self.X)
         centred = self.problem.fit_intercept
+        # of the rows' own type: any vector is exact
+        centre = self.centre.astype(self.X.dtype)
         squares, self.k, self.lengths = np.empty(n), np.empty(n if centred else 0), _NOTHING
         for start in range(0, n, piece):
             if is_cancelled():
                 raise Cancelled
-            _dual_cd.measure(
-                self.X, self.centre, squares, self.k, start, min(start + piece, n)
-            )
+            _dual_cd.measure(self.X, centre, squares, self.k, start, min(start + piece, n))
         if centred:
             self.lengths = np.sqrt(squares)
-            cc = float(self.centre @ self.centre)
+            cc = float(np.square(centre, dtype=np.float64).sum())
             squares = np.maximum(squares + cc - 2 * self.k, 0.0)
             # where rows are short beside l2, b would lag behind: then nu is what Newton's method
             # would take for the step of b

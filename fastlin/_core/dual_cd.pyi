@@ -7,7 +7,7 @@ from .rows import Rows
 
 def measure(
     X: Rows,
-    c: NDArray[np.float64],
+    c: NDArray[np.float32] | NDArray[np.float64],
     squares: NDArray[np.float64],
     k: NDArray[np.float64],
     start: int,
