@@ -24,6 +24,7 @@ MODULES = {
     "columns": [],
     "losses": [],
     "blocks": [],
+    "newton": [],
     "sgd": [],
     "dual_cd": [],
     "multi": ["fl_dispatch.c"],

@@ -78,4 +78,6 @@ def solve(problem: Problem, solver: str, tol: float, max_iter: int, seed: np.nda
 
 def choose(problem: Problem) -> str:
     """The solver that "auto" takes."""
+    if not SOLVERS["direct"].refusal(problem):
+        return "direct"
     return next(name for name, needs in SOLVERS.items() if not needs.refusal(problem))
