@@ -164,24 +164,29 @@ def hessian_product(X: Rows, v: np.ndarray, c: np.ndarray, h: np.ndarray
     return z, out - c * float(h @ z)
 
 
-def measured(problem: Problem, rows: Centred, w: np.ndarray, z: np.ndarray) -> Certificate:
-    """The certificate of w at its responses z, whose intercept must be the best one.
+def measured(problem: Problem, rows: Centred, w: np.ndarray, z: np.ndarray,
+             a: np.ndarray | None = None) -> Certificate:
+    """The certificate of w at its responses z, whose intercept must be the best one; with a, of the
+    w that follows from these dual variables.
 
     Without any penalty the dual variables a = minus the slopes are feasible only where the gradient
     v vanishes; what is bounded then is the distance to the best among the weights w' with
     |w'|_t <= r = 2 |w|_t + r0, and P - D(a) + r max_j |v_j|/t_j bounds it. |w|_t is sum_j t_j |w_j|
     with t_j the root mean square of column j, and r0 that of the target. The gap is then relative
-    to P or 1e-8 of P at w = 0, since P may be 0.
+    to P or 1e-6 of P at w = 0, since P may be 0.
     """
-    a = problem.project(-problem.slopes(z))
-    v = rows.rmatvec(problem.weighted(a))
+    if a is None:
+        a = problem.project(-problem.slopes(z))
+        v = rows.rmatvec(problem.weighted(a))
+    else:
+        v = problem.l2 * w
     zero = problem.mean_loss(np.zeros(len(problem.y)))
     primal = problem.primal(z, w)
     if problem.l2 > 0:
         return Certificate.of(primal, problem.dual(a, v), zero)
     dual = problem.dual(a, np.zeros_like(v)) - reach(problem, rows, w) * slack(rows, v)
     gap = max(0.0, primal - dual)
-    return Certificate(primal, gap, gap / max(primal, 1e-8 * zero, 1e-300))
+    return Certificate(primal, gap, gap / max(primal, 1e-6 * zero, 1e-300))
 
 
 def reach(problem: Problem, rows: Centred, w: np.ndarray) -> float:

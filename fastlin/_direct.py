@@ -34,7 +34,7 @@ _WORTH = 4000
 _DENSE_COPY = 1 << 25
 # Reciprocal condition number of the scaled matrix from which corrections give all digits
 _WELL = 1e-10
-_CORRECTIONS = 4
+_CORRECTIONS = 8
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -94,7 +94,7 @@ def _answer(problem: Problem, rows: Centred, factor: _Factor, tol: float) -> Fit
         w = factor.weights(state)
         z = rows.matvec(w)
         residual = target - z
-        certificate = measured(problem, rows, w, z + mean)
+        certificate = measured(problem, rows, w, z + mean, factor.dual(state))
         better = best is None or certificate.gap < 0.5 * best[1].gap
         if best is None or certificate.objective <= best[1].objective:
             best = w, certificate
@@ -125,6 +125,10 @@ class _Factor:
         """w"""
         return state
 
+    def dual(self, state: np.ndarray) -> np.ndarray | None:
+        """The dual variables, if they are what is solved for."""
+        return None
+
     def step(self, residual: np.ndarray, state: np.ndarray) -> np.ndarray:
         """What to add to the state, whose residuals are y - mean - (X - c) w."""
         raise NotImplementedError
@@ -149,13 +153,20 @@ class _ByRows(_Factor):
     def __init__(self, rows: Centred, l2: float):
         super().__init__(rows)
         self.l2, self.root = l2, np.sqrt(rows.share)
-        self.solve_scaled, _ = cholesky(rows.kernel(), l2)
+        matrix = rows.kernel()
+        if rows.centre.any():
+            # centring has made sqrt(p) a null vector, which no right side has a part in
+            matrix += float(np.diagonal(matrix).mean()) * np.outer(self.root, self.root)
+        self.solve_scaled, _ = cholesky(matrix, l2)
 
     def nothing(self) -> np.ndarray:
         return np.zeros(self.rows.X.shape[0])
 
     def weights(self, state: np.ndarray) -> np.ndarray:
         return self.rows.rmatvec(self.root * state)
+
+    def dual(self, state: np.ndarray) -> np.ndarray | None:
+        return self.l2 * state / self.root
 
     def step(self, residual: np.ndarray, state: np.ndarray) -> np.ndarray:
         return self.solve_scaled(self.root * residual - self.l2 * state)

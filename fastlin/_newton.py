@@ -85,6 +85,7 @@ class _Descent:
         self.floor = 0.0 if problem.loss in ("log_loss", "squared_error") else _FIRST_FLOOR
         self.precondition: Callable[[np.ndarray], np.ndarray] | None = None
         self.certificate: Certificate | None = None
+        self.largest = 1e-300  # norm of a gradient so far
         self._spread: np.ndarray | None = None
 
     def _try(self, start: Fit) -> None:
@@ -165,7 +166,7 @@ class _Descent:
         more -= float(self.centre @ d)
         t = self._length(d, along)
         if self.floor:
-            self.floor = self.floor * _FLOOR_FALL if t == 1 else min(1.0, 4 * self.floor)
+            self.floor = self.floor * _FLOOR_FALL if t >= 1 else min(1.0, 4 * self.floor)
         before = self.objective
         if t > 0:
             self.w += t * d
@@ -185,7 +186,9 @@ class _Descent:
         rho = float(r @ y)
         first, p, k = rho, y.copy(), 0
         # the nearer the optimum, the more exact a step pays
-        accuracy = 0.0 if one_step else min(0.1, np.sqrt(self._relative_gap())) ** 2
+        size = float(np.linalg.norm(self.gradient))
+        self.largest = max(self.largest, size)
+        accuracy = 0.0 if one_step else min(0.01, size / self.largest)
         while k < most and rho > accuracy * first and rho > 0:
             z, product = hessian_product(X, p, self.centre, self.h)
             product += problem.l2 * p
@@ -204,10 +207,6 @@ class _Descent:
             p *= rho / last
             p += y
         return d, along, k
-
-    def _relative_gap(self) -> float:
-        """The gap that the gradient stands for, relative to the objective."""
-        return self.gap_of(self.gradient) / max(self.objective, 1e-300)
 
     def _preconditioner(self) -> Callable[[np.ndarray], np.ndarray]:
         """v -> M^-1 v"""
