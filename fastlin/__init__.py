@@ -25,6 +25,8 @@ _HOMES = {
     "Perceptron": "perceptron",
     "PassiveAggressiveClassifier": "passive_aggressive",
     "PassiveAggressiveRegressor": "passive_aggressive",
+    "Ridge": "ridge",
+    "RidgeClassifier": "ridge",
     "LinearSVC": "svm",
     "LinearSVR": "svm",
     "LogisticRegression": "logistic",

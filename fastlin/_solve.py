@@ -10,7 +10,7 @@ import numpy as np
 
 from ._problem import Fit, Problem
 
-__all__ = ["FAR", "PEER_SOLVERS", "SOLVERS", "Solver", "is_direct", "solve"]
+__all__ = ["FAR", "PEER_SOLVERS", "SOLVERS", "Solver", "solve"]
 
 # Names that scikit-learn's estimators take. All exact solvers end at the same certified optimum,
 # so any of them means "auto" here.
@@ -22,8 +22,6 @@ PEER_SOLVERS = (
 FAR = 60
 # Multiplications of a Hessian below which Newton's method is faster than anything
 _LITTLE_WORK = 1e8
-# Order of a matrix that is factored, and multiplications to make it
-_MOST_DIRECT, _MOST_DIRECT_WORK = 3000, 1e11
 _SMOOTH = frozenset({
     "log_loss", "squared_hinge", "squared_error", "huber", "squared_epsilon_insensitive",
     "modified_huber",
@@ -98,15 +96,7 @@ def choose(problem: Problem) -> str:
     """The solver that "auto" takes: the first that can, but for problems so small that a factored
     matrix is faster than passes over the rows."""
     able = [name for name, needs in SOLVERS.items() if not needs.refusal(problem)]
+    if "direct" in able:
+        return "direct"
     n, d = problem.X.shape
-    if problem.loss == "squared_error" and "newton" in able:
-        return "direct" if "direct" in able and is_direct(n, d) else "newton"
-    if "newton" in able and float(n) * d * d <= _LITTLE_WORK:
-        return "newton"
-    return able[0]
-
-
-def is_direct(n: int, d: int) -> bool:
-    """Whether a matrix of products is small enough to be factored."""
-    least = min(n, d)
-    return least <= _MOST_DIRECT and float(n) * d * least <= _MOST_DIRECT_WORK
+    return "newton" if "newton" in able and float(n) * d * d <= _LITTLE_WORK else able[0]
