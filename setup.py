@@ -27,6 +27,7 @@ MODULES = {
     "transpose": [],
     "primal_cd": [],
     "sgd": [],
+    "dual_cd": [],
     "multi": ["fl_dispatch.c"],
     "joint": [],
     "voted": [],

@@ -17,6 +17,8 @@ from .lasso import Lasso as Lasso
 from .lasso import LassoCV as LassoCV
 from .lasso import RegularizationPath as RegularizationPath
 from .lasso import regularization_path as regularization_path
+from .logistic import LogisticRegression as LogisticRegression
+from .logistic_cv import LogisticRegressionCV as LogisticRegressionCV
 from .model_selection import GridSearchCV as GridSearchCV
 from .model_selection import KFold as KFold
 from .model_selection import LeaveOneOut as LeaveOneOut
@@ -36,6 +38,8 @@ from .pipeline import Pipeline as Pipeline
 from .pipeline import make_pipeline as make_pipeline
 from .sgd import SGDClassifier as SGDClassifier
 from .sgd import SGDRegressor as SGDRegressor
+from .svm import LinearSVC as LinearSVC
+from .svm import LinearSVR as LinearSVR
 from .text import HashingVectorizer as HashingVectorizer
 
 __version__: str

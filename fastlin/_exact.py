@@ -179,6 +179,10 @@ class ExactRegressorMixin:
 class ExactClassifierMixin:
     """`fit` of classifiers: two classes are one problem, more are one against the rest."""
 
+    def _is_joint(self, n_classes: int) -> bool:
+        """Whether all classes are one problem."""
+        return False
+
     def _publish(self, fits: list[Fit], dtype: np.dtype, places: list[int],
                  n_outputs: int) -> None:
         """Set the public attributes; classes that no row stands for can't be predicted."""
@@ -220,6 +224,8 @@ class ExactClassifierMixin:
         ConvergenceWarning
             If `max_iter` ended the search; the message states the gap reached.
         """
+        from ._exact_pass import fit_classes, fits_exactly_together  # which needs this module
+
         rows, y, sample_weight = self._begin(X, y, sample_weight)
         classes, codes = encode_labels(y)
         old = getattr(self, "classes_", None) if getattr(self, "warm_start", False) else None
@@ -232,6 +238,9 @@ class ExactClassifierMixin:
         absent = absent_classes(classes, np.bincount(codes, weight, len(classes)))
         positive = [1] if len(classes) == 2 else range(len(classes))
         places = [k for k in range(len(positive)) if positive[k] not in absent]
+        if len(places) > 1 and fits_exactly_together(self):
+            fit_classes(self, rows, classes, codes, sample_weight)
+            return self
         targets = [np.where(codes == positive[k], 1.0, -1.0) for k in places]
         self._solve_all(rows, targets, weight, places, len(positive))
         self.classes_ = classes

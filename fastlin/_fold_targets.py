@@ -109,10 +109,9 @@ class Targets:
     def lay_out(self, job: Job) -> None:
         """Add the outputs of a job."""
         estimator = job.estimator
-        rule, plan = estimator._rule(), estimator._plan(None)
         if self.labels is None:
             table = self._regression_scale(job.fold)
-            job.outputs = [Model(rule, plan, job.fold, table, np.ones(1), job.test)]
+            job.outputs = [self._model(job, table, np.ones(1))]
             return
         present, table = self._class_weights(job)
         job.classes = self.labels[present]
@@ -129,7 +128,16 @@ class Targets:
         for k in positive:
             sign = np.full(len(self.labels), -1.0)
             sign[k] = 1.0
-            job.outputs.append(Model(rule, plan, job.fold, table, sign, job.test))
+            job.outputs.append(self._model(job, table, sign))
+
+    def _model(self, job: Job, table: np.ndarray, sign: np.ndarray) -> Any:
+        """One output of a job."""
+        estimator = job.estimator
+        return Model(estimator._rule(), estimator._plan(None), job.fold, table, sign, job.test)
+
+    def _factor(self, total: np.ndarray | None) -> float:
+        """What weights are multiplied by: their mean on the training set shall be 1."""
+        return _factor(total)
 
     def _alone(self, job: Job, present: np.ndarray, table: np.ndarray) -> Alone:
         """The task of a joint model."""
@@ -162,7 +170,7 @@ class Targets:
     def _regression_scale(self, fold: int) -> np.ndarray:
         """What sample weights are multiplied by: their mean on the training set shall be 1."""
         _, weight = self._fold_codes(fold)
-        return np.array([_factor(weight)])
+        return np.array([self._factor(weight)])
 
     def _class_weights(self, job: Job) -> tuple[np.ndarray, np.ndarray]:
         """(classes in the training set, factor of the sample weight per class)."""
@@ -175,7 +183,7 @@ class Targets:
             present = np.flatnonzero(np.bincount(codes, minlength=len(self.labels)))
             table = np.zeros(len(self.labels))
             if spec is None:
-                table[present] = _factor(weight)
+                table[present] = self._factor(weight)
                 return present, table
             own = np.searchsorted(present, codes)
             combined = effective_weight(spec, self.labels[present], own, weight)
@@ -186,7 +194,7 @@ class Targets:
             first[own[counted][::-1]] = counted[::-1]
             known = first >= 0
             table[present[known]] = combined[first[known]] / base[first[known]]
-            return present, table * _factor(combined)
+            return present, table * self._factor(combined)
 
         return self._once(key, make)
 

@@ -24,6 +24,7 @@ import numpy as np
 from . import _parallel
 from ._answers import answered
 from ._clone import clone
+from ._exact_pass import fits_exactly_together
 from ._folds import is_classifier, is_pairwise
 from ._memory import machine_bytes
 from ._onepass import fit_together, fits_together
@@ -224,7 +225,9 @@ def _batches(jobs: list[_Job], X: Any) -> Iterator[list[_Job]]:
     """Yield jobs of one kind, as many at a time as the memory for fitted models allows."""
     of_kind: dict[Any, list[_Job]] = {}
     for job in jobs:
-        of_kind.setdefault(job.made()._estimator_type, []).append(job)
+        learner = job.made()
+        kind = learner._estimator_type, fits_exactly_together(learner)
+        of_kind.setdefault(kind, []).append(job)
     for alike in of_kind.values():
         size = _batch_size(alike[0].group.plan, X) or len(alike)
         for start in range(0, len(alike), size):
@@ -254,7 +257,8 @@ def _parted(plan: Plan, jobs: list[_Job]) -> tuple[list[_Job], list[_Job]]:
             learner = job.made()
             known = plan.y is not None and set(job.fit_params) <= {"sample_weight"}
             accepted = known and fits_together(learner)
-            shuffles[c] = bool(learner.shuffle) if accepted else None
+            # what is solved exactly has an optimum, and no order of rows
+            shuffles[c] = bool(getattr(learner, "shuffle", True)) if accepted else None
         # rows that train together are a mask: it holds none twice, and knows no order of its own
         order = orders[job.outcome.split]
         fits = order == "rising" or shuffles[c] and order == "mixed"

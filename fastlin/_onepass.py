@@ -19,6 +19,7 @@ import numpy as np
 from . import _parallel
 from ._data import rows_of
 from ._epochs import RowOrder, row_order
+from ._exact_pass import fit_exact_together, fits_exactly_together
 from ._fold_targets import Alone, Job, Targets
 from ._folds import row_numbers
 from ._lanes import LANES, Model, Pass, Stream, lane_bytes
@@ -44,6 +45,8 @@ def fits_together(estimator: Any) -> bool:
     mini-batches, adaptive or passive-aggressive steps, early stopping, warm start, votes or
     progress reports. A value that is no valid parameter says False, so that `fit` reports it.
     """
+    if fits_exactly_together(estimator):
+        return True
     kind = type(estimator)
     if not isinstance(estimator, OnlineEstimator) or kind.__module__ not in _MODULES:
         return False
@@ -104,6 +107,9 @@ def fit_together(
     _parallel.n_threads(n_jobs)
     rows, y, codes, labels, weight = _read(estimators, X, y, sample_weight)
     members, jobs = _jobs(estimators, train, test, len(rows))
+    if fits_exactly_together(estimators[0]):
+        return fit_exact_together(rows, members, jobs, codes, y, labels, weight, n_jobs,
+                                  random_state)
     stream = _stream(rows, members, codes, y, labels, weight, jobs, random_state)
     targets = Targets(stream, rows, y, labels)
     for job in jobs:
@@ -129,6 +135,8 @@ def _check_lists(estimators: list, train: list, test: list) -> None:
     for estimator in estimators:
         if not fits_together(estimator):
             raise ValueError(f"estimators must be such that fits_together, got {shown(estimator)}.")
+    if len({fits_exactly_together(estimator) for estimator in estimators}) > 1:
+        raise ValueError("estimators must all be exact ones, or none of them.")
     if len({estimator._estimator_type for estimator in estimators}) > 1:
         raise ValueError("estimators must be all classifiers or all regressors.")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-__all__ = ["show_epoch"]
+__all__ = ["show_epoch", "show_optimum"]
 
 _WIDTH = 24
 
@@ -24,3 +24,11 @@ def show_epoch(entry: dict[str, Any], max_iter: int, last: bool) -> None:
     bar = "#" * done + "-" * (_WIDTH - done)
     print(f"\r[{bar}] {epoch}/{max_iter} {text}", end="\n" if last else "", file=sys.stderr)
     sys.stderr.flush()
+
+
+def show_optimum(n_iter: int, objective: float, gap: float) -> None:
+    """Write how a solver ended to standard error."""
+    print(
+        f"{n_iter} iterations: objective {objective:.6f}, relative duality gap {gap:.1e}",
+        file=sys.stderr,
+    )

@@ -51,6 +51,39 @@ struct fl_multi_memory {
     void *paid;
 };
 
+/* Dual coordinate descent (Hsieh, Chang, Lin, Keerthi & Sundararajan 2008; logistic: Yu, Huang &
+ * Lin 2011) on models that share their rows. Lane l minimises
+ *
+ *     bound_l sum_i s_il loss(y_il (w.x_i + b)) + |w|^2 / 2,     w = sum_i y_il beta_il x_i,
+ *     beta_il = bound_l s_il a_il,     a_il = minus the slope of the loss at the optimum.
+ *
+ * `state` holds a_il, for the logistic loss t_il = logit(a_il). The intercept is free by the
+ * proximal point method on centred rows: b carries the penalty (b - offset)^2 / (2 nu), and the
+ * offset moves once an epoch. With the centre c, k_i = x_i.c and q_i = |x_i - c|^2, what is
+ * kept is u = sum_i y beta x (the weights of a lane), sum = sum_i y beta and centre_sum = sum_i y
+ * beta k; the response of a row is u.x_i + offset + (nu - k_i + |c|^2) sum - centre_sum. Without
+ * an intercept nu, c, k and all sums of them are 0.
+ *
+ * `estimate` adds up what Fenchel and Young's inequality lacks at each row before its step: their
+ * sum over all rows at once is the duality gap. `value` and `weight` add up over some rows loss +
+ * a m / 2, where m is the margin, and s: their ratio comes to be the objective, since (w, b)
+ * minimises it where |w|^2 = sum_i beta_i m_i. */
+#define FL_LOGIT_MAX 690.0
+#define FL_DUAL_STEPS 40
+/* A coordinate's minimum need not be met better than this in t: the next epoch goes on. */
+#define FL_DUAL_CLOSE 0.03
+
+struct fl_dual_plan {
+    int loss; /* FL_LOSS_LOG or FL_LOSS_SQUARED_HINGE */
+    double centre_square; /* |c|^2 */
+};
+
+struct fl_dual_lanes {
+    double bound[FL_MAX_LANES], nu[FL_MAX_LANES], offset[FL_MAX_LANES], sum[FL_MAX_LANES];
+    double centre_sum[FL_MAX_LANES], estimate[FL_MAX_LANES];
+    double value[FL_MAX_LANES], weight[FL_MAX_LANES];
+};
+
 /* The kernels for one type and one number of lanes. */
 struct fl_multi_kernels {
     /* One step of every lane whose s is above 0. s and y have an entry per lane. */
@@ -65,6 +98,16 @@ struct fl_multi_kernels {
     /* out[feature][lane]: the weights that the user sees, averages where there are any; or v. */
     void (*publish)(const struct fl_multi_lanes *lanes, const struct fl_multi_memory *memory,
                     int64_t first, int64_t last, void *out);
+    /* One step of dual coordinate descent on the lanes whose s is above 0; `sampled`: the row
+     * counts in `value` and `weight`. */
+    void (*dual_step)(const struct fl_dual_plan *plan, struct fl_dual_lanes *lanes,
+                      struct fl_row row, double q, double k, const double *s, const double *y,
+                      int sampled, float *state, void *u);
+    /* w += by x */
+    void (*add)(struct fl_row row, const double *by, void *w);
+    /* Adds s times loss (as sum_loss + log(product)), slope and curvature at responses p. */
+    void (*sums)(int loss, const double *p, const double *s, const double *y, double *sum_loss,
+                 double *product, double *slope, double *bend);
 };
 
 /* For one instruction set; by number of lanes: 4, 8, 16. */

@@ -367,6 +367,8 @@ static void FL_LANED(fl_multi_publish)(const struct fl_multi_lanes *lanes,
     }
 }
 
+#include "fl_multi_dual.inc.h"
+
 #undef FL_LANES
 #undef FL_LANED
 #undef FL_N_V

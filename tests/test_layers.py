@@ -98,7 +98,10 @@ WRITTEN = {
         "b", "V", "u", "paid", "moments", "last", "collected", "value", "gradient", "out", "w",
     },
     "losses": {"value", "slope", "out"},
-    "multi": {"lanes", "v", "u", "paid", "sizes", "squares", "out"},
+    "blocks": {"out"},
+    "multi": {
+        "lanes", "v", "u", "paid", "sizes", "squares", "out", "w", "state", "room", "sums",
+    },
     "order": {"order", "unshuffled", "rng"},
     # the arrays that the parser fills
     "parse": {
@@ -134,9 +137,9 @@ def test_parallel_does():
 
 # Files between the estimators and the kernels: each knows the kernels of one purpose.
 CALLERS = {
-    "_columns.py", "_data.py", "_epochs.py", "_isa.py", "_lanes.py", "_learner.py", "_linear.py",
-    "_mistakes.py", "_prepare.py", "_probability.py", "_row_slices.py", "_safety.py",
-    "_scorer.py", "_scores.py",
+    "_blocks.py", "_columns.py", "_data.py", "_dual_lanes.py", "_epochs.py", "_isa.py",
+    "_lanes.py", "_learner.py", "_linear.py", "_mistakes.py", "_prepare.py", "_probability.py",
+    "_problem.py", "_row_slices.py", "_safety.py", "_scorer.py", "_scores.py",
     "_sgd.py", "_split.py", "_svmlight.py", "_voted.py", "categories.py", "text.py",
 }  # fmt: skip
 LEARNER_FILES = sorted({Path(inspect.getsourcefile(cls)) for cls in LEARNERS})

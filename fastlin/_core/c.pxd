@@ -16,6 +16,7 @@ cdef extern from "fl_math.h" nogil:
     double fl_exp(double x) noexcept
     double fl_log1p(double x) noexcept
     double fl_log(double x) noexcept
+    double fl_max(double a, double b) noexcept
     double fl_sigmoid(double x) noexcept
     double fl_softplus(double x) noexcept
     void fl_sigmoid_pairs(const double *z, double *out, int64_t n) noexcept
@@ -48,6 +49,10 @@ cdef extern from "fl_losses.h" nogil:
     double fl_loss_curvature(int loss, double p, double y, double a) noexcept
     double fl_loss_bend(int loss) noexcept
     double fl_loss_conjugate(int loss, double dual, double y, double a) noexcept
+    bint fl_loss_has_dual_step(int loss) noexcept
+    double fl_logit(double t) noexcept
+    bint fl_loss_has_dual_slack(int loss) noexcept
+    double fl_loss_dual_slack(int loss, double p, double y, double a, double dual) noexcept
     bint fl_loss_has_reach(int loss) noexcept
     double fl_loss_reach(int loss, double p, double y, double a) noexcept
 
@@ -212,6 +217,31 @@ cdef inline void sgd_add_and_pay(const fl_sgd_state *state, fl_row row, double c
         fl_sgd_add_and_pay_f32(state, row, <float>c, v, u, paid)
     else:
         fl_sgd_add_and_pay_f64(state, row, c, v, u, paid)
+
+
+cdef extern from "fl_dual.h" nogil:
+    struct fl_dual_rule:
+        int loss
+        double loss_parameter
+        double mass
+        bint fit_intercept
+        double nu
+        double cc
+        int64_t stride
+        double slack
+    struct fl_dual_state:
+        double B
+        double s
+        double U
+        double gap
+        double objective
+        double violation
+    double fl_dual_response(const fl_dual_rule *rule, const fl_dual_state *state, double dot,
+                            double k) noexcept
+    void fl_dual_estimate(const fl_dual_rule *rule, fl_dual_state *state, double p, double y,
+                          double C, double a) noexcept
+    double fl_dual_step(const fl_dual_rule *rule, fl_dual_state *state, double p, double y,
+                        double C, double h, double k, double *a, double *logit) noexcept
 
 
 cdef extern from "fl_joint.h" nogil:

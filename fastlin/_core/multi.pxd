@@ -18,6 +18,11 @@ cdef extern from "fl_multi.h" nogil:
         void *v
         void *u
         void *paid
+    struct fl_dual_plan:
+        int loss
+        double centre_square
+    struct fl_dual_lanes:
+        pass
     struct fl_multi_kernels:
         void (*step)(const fl_multi_plan *plan, fl_multi_lanes *lanes, fl_row row,
                      const double *s, const double *y, const fl_multi_memory *memory) noexcept nogil
@@ -26,6 +31,13 @@ cdef extern from "fl_multi.h" nogil:
                       int64_t last, double *sizes, double *squares) noexcept nogil
         void (*publish)(const fl_multi_lanes *lanes, const fl_multi_memory *memory, int64_t first,
                         int64_t last, void *out) noexcept nogil
+        void (*dual_step)(const fl_dual_plan *plan, fl_dual_lanes *lanes, fl_row row, double q,
+                          double k, const double *s, const double *y, int sampled,
+                          float *state, void *u) noexcept nogil
+        void (*add)(fl_row row, const double *by, void *w) noexcept nogil
+        void (*sums)(int loss, const double *p, const double *s, const double *y,
+                     double *sum_loss, double *product, double *slope,
+                     double *bend) noexcept nogil
 
 
 cdef extern from "fl_dispatch.h" nogil:

@@ -8,6 +8,7 @@ from .rows import Rows
 _Floats = NDArray[np.float32] | NDArray[np.float64]
 
 MAX_LANES: int
+DUAL_FIELDS: tuple[str, ...]
 FIELDS: tuple[str, ...]
 
 def instruction_sets() -> list[tuple[str, int, bool]]: ...
@@ -81,3 +82,63 @@ def respond(
     start: int,
     stop: int,
 ) -> bool: ...
+def compact(
+    v: _Floats,
+    n_lanes: int,
+    chosen: NDArray[np.int64],
+    out: _Floats,
+    n_out: int,
+    first: int,
+    last: int,
+) -> None: ...
+def run_dual(
+    isa: int,
+    n_lanes: int,
+    X: Rows,
+    order: NDArray[np.int64],
+    fetch: NDArray[np.int64],
+    pattern: NDArray[np.int32],
+    pattern_weight: NDArray[np.float64],
+    pattern_target: NDArray[np.float64],
+    sample_weight: NDArray[np.float64],
+    plan: dict[str, Any],
+    lanes: NDArray[np.float64],
+    q: NDArray[np.float64],
+    k: NDArray[np.float64],
+    state: NDArray[np.float32],
+    u: _Floats,
+) -> None: ...
+def add_rows(
+    isa: int,
+    n_lanes: int,
+    X: Rows,
+    by: NDArray[np.float64],
+    w: _Floats,
+    room: NDArray[np.float64],
+    start: int,
+    stop: int,
+) -> None: ...
+def respond_rows(
+    isa: int,
+    n_lanes: int,
+    X: Rows,
+    w: _Floats,
+    out: NDArray[np.float64],
+    room: NDArray[np.float64],
+    start: int,
+    stop: int,
+) -> None: ...
+def sum_losses(
+    isa: int,
+    n_lanes: int,
+    loss: int,
+    z: NDArray[np.float64],
+    b: NDArray[np.float64],
+    pattern: NDArray[np.int32],
+    pattern_weight: NDArray[np.float64],
+    pattern_target: NDArray[np.float64],
+    sample_weight: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    start: int,
+    stop: int,
+) -> None: ...

@@ -5,9 +5,11 @@ each lane as `fl_multi_lanes` does, one row per name of `FIELDS`.
 """
 
 from .c cimport (FL_NEAR_BYTES, FL_PREFETCH, fl_per_column, fl_prefetch_columns, fl_prefetch_start,
-                 fl_row, int32_t, int64_t, prefetch_row, real, row_at)
-from .multi cimport (FL_MAX_LANES, FL_N_ISAS, fl_isa_name, fl_isa_runs, fl_multi_kernels,
-                     fl_multi_kernels_of, fl_multi_lanes, fl_multi_memory, fl_multi_plan)
+                 fl_row, fl_row_at_f32, fl_row_at_f64, int32_t, int64_t, prefetch_row, real,
+                 row_at, uint32_t)
+from .multi cimport (FL_MAX_LANES, FL_N_ISAS, fl_dual_lanes, fl_dual_plan, fl_isa_name,
+                     fl_isa_runs, fl_multi_kernels, fl_multi_kernels_of, fl_multi_lanes,
+                     fl_multi_memory, fl_multi_plan)
 from .rows cimport Rows
 from .sgd cimport START_AHEAD, kept_per_column
 
@@ -17,6 +19,8 @@ FIELDS = (
     "intercept", "t", "sum_scale", "sum_intercept", "n_averaged", "l1_total", "sum_loss",
     "sum_weight", "product",
 )
+DUAL_FIELDS = ("bound", "nu", "offset", "sum", "centre_sum", "estimate", "value", "weight")
+assert sizeof(fl_dual_lanes) == len(DUAL_FIELDS) * FL_MAX_LANES * sizeof(double)
 assert sizeof(fl_multi_lanes) == len(FIELDS) * FL_MAX_LANES * sizeof(double)
 
 
@@ -140,6 +144,16 @@ def gather(const real[::1] v, int n_lanes, const int64_t[::1] chosen, list out,
                 to[m][j] = line[lane[m]]
 
 
+def compact(const real[::1] v, int n_lanes, const int64_t[::1] chosen, real[::1] out,
+            int n_out, Py_ssize_t first, Py_ssize_t last):
+    """out[j, m] = v[j, chosen[m]] for features first <= j < last, where `out` has n_out lanes."""
+    cdef Py_ssize_t j, m, n = chosen.shape[0]
+    with nogil:
+        for j in range(first, last):
+            for m in range(n):
+                out[j * n_out + m] = v[j * n_lanes + chosen[m]]
+
+
 def scatter(const real[::1] w, real[::1] v, int n_lanes, int lane, const int32_t[::1] place,
             Py_ssize_t first, Py_ssize_t last):
     """v[place[j], lane] = w[j] for features first <= j < last; empty `place`: j."""
@@ -175,3 +189,135 @@ def respond(int isa, int n_lanes, Rows X, const int64_t[::1] rows, const real[::
                 out[m, k] = intercept[chosen[m]] + z[chosen[m]]
                 undefined |= out[m, k] != out[m, k]
     return not undefined
+
+
+cdef inline bint is_sampled(int64_t i) noexcept nogil:
+    """One row in 16 tells how large losses are; scattered, since folds may go by row numbers."""
+    return (<uint32_t>i * <uint32_t>2654435769) >> 28 == 0
+
+
+def run_dual(int isa, int n_lanes, Rows X, const int64_t[::1] order, const int64_t[::1] fetch,
+             const int32_t[::1] pattern, const double[:, ::1] pattern_weight,
+             const double[:, ::1] pattern_target, const double[::1] sample_weight,
+             fl_dual_plan plan, double[:, ::1] lanes, const double[::1] q, const double[::1] k,
+             float[:, ::1] state, real[::1] u):
+    """Visit the rows in `order`: one step of dual coordinate descent of each model that has a
+    weight for the row. Patterns are those of `run`; q and k are |x - c|^2 and x.c of each row,
+    state[i] what is kept of its dual variables."""
+    cdef Py_ssize_t n, stop = order.shape[0]
+    cdef int l
+    cdef int64_t i
+    cdef int32_t of
+    cdef const double *weights
+    cdef double own_weights[16]
+    cdef bint weighted = sample_weight.shape[0] > 0
+    cdef const fl_multi_kernels *kernels = kernels_for(isa, n_lanes, &u[0])
+    cdef fl_dual_lanes *numbers = <fl_dual_lanes *>&lanes[0, 0]
+    cdef const real *weights_type = &u[0]
+    cdef fl_per_column columns = kept_per_column(&X.c, n_lanes, weights_type, <const real *>NULL,
+                                                 <const real *>NULL)
+    if columns.ahead == 0 and u.shape[0] * sizeof(real) > FL_NEAR_BYTES and X.c.indices != NULL:
+        columns.ahead = 1
+    with nogil:
+        for n in range(stop):
+            if n + START_AHEAD < fetch.shape[0]:
+                fl_prefetch_start(&X.c, fetch[n + START_AHEAD])
+            if n < fetch.shape[0]:
+                i = fetch[n]
+                FL_PREFETCH(&pattern[i])
+                FL_PREFETCH(&q[i])
+                FL_PREFETCH(&k[i])
+                FL_PREFETCH(&state[i, 0])
+                prefetch_row(&X.c, i, weights_type)
+                if weighted:
+                    FL_PREFETCH(&sample_weight[i])
+            if columns.ahead and n + columns.ahead < stop:
+                fl_prefetch_columns(&X.c, order[n + columns.ahead], &columns)
+            i = order[n]
+            of = pattern[i]
+            if of < 0:
+                continue
+            weights = &pattern_weight[of, 0]
+            if weighted:
+                for l in range(n_lanes):
+                    own_weights[l] = weights[l] * sample_weight[i]
+                weights = own_weights
+            kernels.dual_step(&plan, numbers, row_at(&X.c, i, weights_type), q[i], k[i], weights,
+                              &pattern_target[of, 0], is_sampled(i), &state[i, 0], &u[0])
+
+
+cdef inline fl_row row_for(Rows X, int64_t i, const real *w, double[::1] room) noexcept nogil:
+    """Row i with values of the type of w; those of float rows are widened into `room`."""
+    cdef fl_row row
+    cdef Py_ssize_t k
+    cdef const float *values
+    if real is float:
+        return fl_row_at_f32(&X.c, i)
+    else:
+        if not X.is_float32:
+            return fl_row_at_f64(&X.c, i)
+        row = fl_row_at_f32(&X.c, i)
+        if row.values != NULL:
+            values = <const float *>row.values
+            for k in range(row.size):
+                room[k] = values[k]
+            row.values = &room[0]
+        return row
+
+
+def add_rows(int isa, int n_lanes, Rows X, const double[:, ::1] by, real[::1] w,
+             double[::1] room, Py_ssize_t start, Py_ssize_t stop):
+    """w[:, l] += by[i, l] x_i for start <= i < stop. `room` has space for the longest row, and is
+    used where w is wider than X."""
+    cdef Py_ssize_t i
+    cdef const fl_multi_kernels *kernels = kernels_for(isa, n_lanes, &w[0])
+    cdef fl_per_column columns = kept_per_column(&X.c, n_lanes, <const real *>&w[0],
+                                                 <const real *>NULL, <const real *>NULL)
+    if columns.ahead == 0 and w.shape[0] * sizeof(real) > FL_NEAR_BYTES and X.c.indices != NULL:
+        columns.ahead = 1
+    with nogil:
+        for i in range(start, stop):
+            if columns.ahead and i + columns.ahead < stop:
+                fl_prefetch_columns(&X.c, i + columns.ahead, &columns)
+            kernels.add(row_for(X, i, <const real *>&w[0], room), &by[i, 0], &w[0])
+
+
+def respond_rows(int isa, int n_lanes, Rows X, const real[::1] w, double[:, ::1] out,
+                 double[::1] room, Py_ssize_t start, Py_ssize_t stop):
+    """out[i, l] = w[:, l].x_i for start <= i < stop; `room` as in `add_rows`."""
+    cdef Py_ssize_t i, l
+    cdef double z[16]
+    cdef const fl_multi_kernels *kernels = kernels_for(isa, n_lanes, &w[0])
+    cdef fl_per_column columns = kept_per_column(&X.c, n_lanes, <const real *>&w[0],
+                                                 <const real *>NULL, <const real *>NULL)
+    if columns.ahead == 0 and w.shape[0] * sizeof(real) > FL_NEAR_BYTES and X.c.indices != NULL:
+        columns.ahead = 1
+    with nogil:
+        for i in range(start, stop):
+            if columns.ahead and i + columns.ahead < stop:
+                fl_prefetch_columns(&X.c, i + columns.ahead, &columns)
+            kernels.respond(row_for(X, i, <const real *>&w[0], room), &w[0], z)
+            for l in range(n_lanes):
+                out[i, l] = z[l]
+
+
+def sum_losses(int isa, int n_lanes, int loss, const double[:, ::1] z, const double[::1] b,
+               const int32_t[::1] pattern, const double[:, ::1] pattern_weight,
+               const double[:, ::1] pattern_target, const double[::1] sample_weight,
+               double[:, ::1] sums, Py_ssize_t start, Py_ssize_t stop):
+    """Adds the weighted losses at responses z + b to sums[0] + log(sums[1]), their slopes to
+    sums[2] and their curvatures to sums[3], for rows start <= i < stop."""
+    cdef Py_ssize_t i, l
+    cdef double p[16]
+    cdef double s[16]
+    cdef const fl_multi_kernels *kernels = fl_multi_kernels_of(isa, 1, n_lanes)
+    cdef bint weighted = sample_weight.shape[0] > 0
+    with nogil:
+        for i in range(start, stop):
+            if pattern[i] < 0:
+                continue
+            for l in range(n_lanes):
+                p[l] = z[i, l] + b[l]
+                s[l] = pattern_weight[pattern[i], l] * (sample_weight[i] if weighted else 1.0)
+            kernels.sums(loss, p, s, &pattern_target[pattern[i], 0], &sums[0, 0], &sums[1, 0],
+                         &sums[2, 0], &sums[3, 0])

@@ -1,0 +1,130 @@
+"""The loop of dual coordinate ascent over rows. `fl_dual.h` states the problem, the step and the
+symbols."""
+
+from libc.stdint cimport uint8_t
+
+from .c cimport (FL_PREFETCH, dot, fl_axpy_f32, fl_axpy_f64, fl_dual_estimate, fl_dual_response,
+                 fl_dual_rule, fl_dual_state, fl_dual_step, fl_logit, fl_loss_dual_slack,
+                 fl_loss_has_dual_slack, fl_max, fl_per_column, fl_per_column_add,
+                 fl_per_column_none, fl_per_column_plan, fl_prefetch_columns, fl_prefetch_row_f32,
+                 fl_prefetch_row_f64, fl_prefetch_start, fl_row, fl_row_at_f32, fl_row_at_f64,
+                 fl_rows, fl_square_norm_f32, fl_square_norm_f64, fl_wide_axpy_f32,
+                 fl_wide_dot_f32, fl_wide_dot_f64, int64_t, real)
+from .rows cimport Rows
+
+# How many rows before a row's entries are fetched the place is looked up where they begin.
+cdef enum:
+    START_AHEAD = 16
+
+
+cdef inline void look_ahead(const fl_rows *X, bint is_float32, const int64_t[::1] order,
+                            const int64_t[::1] fetch, Py_ssize_t k,
+                            const fl_per_column *columns) noexcept nogil:
+    """Fetch what the steps to come will need; `fetch` as in `sgd`."""
+    if k + START_AHEAD < fetch.shape[0]:
+        fl_prefetch_start(X, fetch[k + START_AHEAD])
+    if k < fetch.shape[0]:
+        if is_float32:
+            fl_prefetch_row_f32(X, fetch[k])
+        else:
+            fl_prefetch_row_f64(X, fetch[k])
+    if columns.ahead and k + columns.ahead < order.shape[0]:
+        fl_prefetch_columns(X, order[k + columns.ahead], columns)
+
+
+def measure(Rows X, const double[::1] c, double[::1] squares, double[::1] k, Py_ssize_t start,
+            Py_ssize_t stop):
+    """squares_i = |x_i|^2 and, unless c is empty, k_i = x_i.c for start <= i < stop."""
+    cdef Py_ssize_t i
+    cdef bint centred = c.shape[0] > 0
+    cdef fl_row row
+    with nogil:
+        for i in range(start, stop):
+            if X.is_float32:
+                row = fl_row_at_f32(&X.c, i)
+                squares[i] = fl_square_norm_f32(row)
+                if centred:
+                    k[i] = fl_wide_dot_f32(row, &c[0])
+            else:
+                row = fl_row_at_f64(&X.c, i)
+                squares[i] = fl_square_norm_f64(row)
+                if centred:
+                    k[i] = fl_wide_dot_f64(row, &c[0])
+
+
+def logits(const double[::1] t, double[::1] out):
+    """out_i = log(t_i / (1 - t_i)), bounded."""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(t.shape[0]):
+            out[i] = fl_logit(t[i])
+
+
+def slacks(int loss, double parameter, const double[::1] p, const double[::1] y,
+           const double[::1] a, double[::1] out):
+    """out_i = how far p_i may move before a_i wants to move."""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(p.shape[0]):
+            out[i] = fl_loss_dual_slack(loss, p[i], y[i], parameter, a[i])
+
+
+def visit(Rows X, const double[::1] y, const double[::1] weight, const double[::1] h,
+          const double[::1] k, const int64_t[::1] order, const int64_t[::1] fetch,
+          fl_dual_rule rule, fl_dual_state state, double[::1] a, double[::1] logit, real[::1] u,
+          uint8_t[::1] resting):
+    """Move the dual variables of the rows in `order`; returns the new state.
+
+    `weight` and `k` may be empty: no weights, no intercept. u is single only if X is. `resting`
+    marks rows whose variable is held at a bound by more than `rule.slack`; empty: none is marked.
+    """
+    cdef Py_ssize_t r, stop = order.shape[0]
+    cdef int64_t i
+    cdef double p, C = rule.mass, change, slack, k_i = 0
+    cdef bint weighted = weight.shape[0] > 0, rests = resting.shape[0] > 0
+    cdef bint single = X.is_float32
+    cdef real *v = &u[0]
+    cdef double *logits = &logit[0] if logit.shape[0] else NULL
+    cdef double nothing = 0
+    cdef fl_per_column columns = fl_per_column_none()
+    cdef fl_row row
+    fl_per_column_add(&columns, v, sizeof(real))
+    fl_per_column_plan(&columns, &X.c)
+    with nogil:
+        for r in range(stop):
+            i = order[r]
+            if rule.fit_intercept:
+                k_i = k[i]
+            if weighted:
+                C = rule.mass * weight[i]
+            if real is float:
+                row = fl_row_at_f32(&X.c, i)
+                p = dot(row, v)
+            elif single:
+                row = fl_row_at_f32(&X.c, i)
+                p = fl_wide_dot_f32(row, v)
+            else:
+                row = fl_row_at_f64(&X.c, i)
+                p = dot(row, v)
+            p = fl_dual_response(&rule, &state, p, k_i)
+            look_ahead(&X.c, single, order, fetch, r, &columns)
+            if r % rule.stride == 0:
+                fl_dual_estimate(&rule, &state, p, y[i], C, a[i])
+            if rests:
+                slack = fl_loss_dual_slack(rule.loss, p, y[i], rule.loss_parameter, a[i])
+                state.violation = fl_max(state.violation, -slack)
+                if slack > rule.slack:
+                    resting[i] = 1
+                    continue
+                if slack >= 0:
+                    continue
+            change = fl_dual_step(&rule, &state, p, y[i], C, h[i], k_i, &a[i],
+                                  logits + i if logits != NULL else &nothing)
+            if change != 0:
+                if real is float:
+                    fl_axpy_f32(row, <float>change, v)
+                elif single:
+                    fl_wide_axpy_f32(row, change, v)
+                else:
+                    fl_axpy_f64(row, change, v)
+    return state

@@ -1,0 +1,487 @@
+"""Exact models side by side: interleaved dual coordinate descent on up to 16 of them.
+
+`fl_multi.h` states problem, symbols and recurrences. Descent runs on a float32 copy of the rows,
+which costs nothing where they are float32 already; each answer is rebuilt from its dual variables,
+and its certificate taken, in double on the user's own values. These passes give the responses of
+held-out rows as well, so that a cross-validated score costs no further pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ._core import losses as _losses
+from ._core import multi as _multi
+from ._core.rows import Rows
+from ._epochs import RowOrder
+from ._isa import ISA
+from ._lanes import LANES, aligned_zeros
+from ._parallel import Cancelled, is_cancelled
+from ._problem import LOSS_CODES, Certificate, Fit, Problem
+from ._scores import rows_per_call
+
+__all__ = ["Centre", "DualModel", "DualPass", "DualStream"]
+
+_FIELD = {name: k for k, name in enumerate(_multi.DUAL_FIELDS)}
+_N_NUMBERS = len(_multi.DUAL_FIELDS)
+# Dual variables of rows not yet visited, as logits: nothing beside 1 in any sum.
+_UNTOUCHED = -40.0
+# Lanes whose weights are doubles in one line of 64 bytes
+_WIDE = 8
+# A gap estimated to be so much smaller than what is asked for is worth measuring.
+_MARGIN = 0.5
+# The estimate is that of rows before their steps: since then the gap has fallen by about this power
+# of what it falls by in an epoch (measured: 0.8).
+_LAG = 0.7
+# Rounds of epochs and a certificate, of which one is enough as a rule, and the share of its gap
+# that a model must lose in one to have another, once rounds are long: they double.
+_MOST_ROUNDS = 12
+_STALLED = 0.7
+_PATIENT = 4
+# After so many epochs another method is faster: the penalty is too weak for this one.
+_FAR = 60
+# nu over the mean of |x_i - c|^2; ten times as much takes two to three times the epochs. Where the
+# penalty is so strong that an epoch would hardly move the intercept, nu times the most that the
+# loss bends in it.
+_NU = 0.01
+_STIFF = 8.0
+# Newton steps for the intercept that ends a fit; the first of them start within the tolerance.
+_INTERCEPT_STEPS = 50
+# Columns per call of a kernel that goes over all weights: some milliseconds.
+_COLUMNS_PER_CALL = 1 << 19
+_NO_PLACE = np.empty(0, np.int32)
+
+
+@dataclass(frozen=True)
+class Centre:
+    """|x - c|^2 and x.c of each row, and |c|^2; without an intercept c is 0."""
+
+    q: np.ndarray
+    k: np.ndarray
+    square: float
+
+
+@dataclass
+class DualStream:
+    """The rows that all models share.
+
+    `X` are the user's rows, `work` the float32 rows that descent runs on, perhaps with other column
+    numbers. `memberships[f]` says which rows are those of fold f; `codes` are class numbers.
+    """
+
+    X: Rows
+    work: Rows
+    memberships: list[np.ndarray]
+    codes: np.ndarray
+    n_classes: int
+    sample_weight: np.ndarray
+    order: Callable[[bool], RowOrder]
+    centre: Callable[[bool], Centre]
+
+
+@dataclass
+class DualModel:
+    """One output to solve for: `C sum_i s_i loss(y_i (w.x_i + b)) + |w|^2 / 2`."""
+
+    loss: str
+    C: float
+    fit_intercept: bool
+    fold: int
+    class_weight: np.ndarray
+    class_target: np.ndarray
+    test: np.ndarray | None
+    tol: float
+    max_iter: int
+    # what came of it
+    state: np.ndarray | None = None
+    n_iter: int = 0
+    offset: float = 0.0
+    intercept: float = 0.0
+    target: float = 0.0
+    last_gap: float = np.inf
+    fit: Fit | None = None
+    responses: np.ndarray | None = None
+    error: Exception | None = None
+
+    @property
+    def kind(self) -> tuple:
+        """What the models of a pass have in common."""
+        return self.loss, self.fit_intercept
+
+
+@dataclass
+class _Sides:
+    """Weights and targets of some models, one per lane, by the pattern of a row."""
+
+    pattern: np.ndarray
+    weight: np.ndarray
+    target: np.ndarray
+    total: np.ndarray  # sum of the weights of each lane
+
+    @classmethod
+    def of(cls, stream: DualStream, models: list[DualModel], n_lanes: int) -> _Sides:
+        """Rows that all models treat alike share a pattern."""
+        folds = sorted({model.fold for model in models})
+        key = np.zeros(len(stream.X), np.int64)
+        for bit, fold in enumerate(folds):
+            key |= stream.memberships[fold].astype(np.int64) << bit
+        key = key * stream.n_classes + stream.codes
+        found, inverse = np.unique(key, return_inverse=True)
+        member, code = np.divmod(found, stream.n_classes)
+        weight, target = np.zeros((len(found), n_lanes)), np.ones((len(found), n_lanes))
+        for lane, model in enumerate(models):
+            inside = (member >> folds.index(model.fold)) & 1
+            weight[:, lane] = inside * model.class_weight[code]
+            target[:, lane] = model.class_target[code]
+        pattern = inverse.astype(np.int32).ravel()
+        own = stream.sample_weight if len(stream.sample_weight) else None
+        return cls(pattern, weight, target, np.bincount(pattern, own, len(found)) @ weight)
+
+    def without(self, lanes: list[int]) -> np.ndarray:
+        """The pattern of each row, -1 where no lane but the given ones learns from it."""
+        self.weight[:, lanes] = 0.0
+        idle = ~self.weight.any(axis=1)
+        number = np.where(idle, -1, np.arange(len(idle))).astype(np.int32)
+        return number[self.pattern]
+
+
+class DualPass:
+    """Up to 16 models of one kind."""
+
+    def __init__(self, stream: DualStream, models: list[DualModel]):
+        self.stream, self.models = stream, models
+        self.cancelled = False
+
+    def cancel(self) -> None:
+        """End soon, from another thread."""
+        self.cancelled = True
+
+    def _look(self) -> None:
+        """See whether somebody has cancelled."""
+        if self.cancelled or is_cancelled():
+            raise Cancelled
+
+    def __call__(self) -> DualPass:
+        first = self.models[0]
+        self.code, self.is_log = LOSS_CODES[first.loss], first.loss == "log_loss"
+        self.centre = self.stream.centre(first.fit_intercept)
+        n = len(self.stream.X)
+        for model in self.models:
+            if model.state is None:
+                model.state = np.full(n, _UNTOUCHED if self.is_log else 0.0, np.float32)
+                model.offset = self._first_offset(model)
+            model.target = _MARGIN * model.tol
+        todo = list(self.models)
+        for begun in range(_MOST_ROUNDS):
+            # each round has orders of its own, so that nothing depends on how long others took
+            self.order = self.stream.order(True)
+            for _ in range(begun):
+                self.order.next()
+            self._descend(todo, 1 << begun)
+            for start in range(0, len(todo), _WIDE):
+                self._certify(todo[start : start + _WIDE])
+            todo = [model for model in todo if self._goes_on(model, begun)]
+            if not todo:
+                break
+        return self
+
+    def _goes_on(self, model: DualModel, begun: int) -> bool:
+        """Whether more epochs are worth while: not at the limit of float32 weights."""
+        used = model.n_iter >= min(model.max_iter, _FAR)
+        if model.error is not None or model.fit.converged or used:
+            return False
+        gap = model.fit.certificate.relative_gap
+        stalled = begun >= _PATIENT and gap > _STALLED * model.last_gap
+        model.last_gap = gap
+        model.target *= min(0.5, _MARGIN * model.tol / gap)
+        return not stalled
+
+    def _first_offset(self, model: DualModel) -> float:
+        """The intercept of a model without columns."""
+        if not (self.is_log and model.fit_intercept):
+            return 0.0
+        member, codes = self.stream.memberships[model.fold], self.stream.codes
+        weight = self.stream.sample_weight[member] if len(self.stream.sample_weight) else None
+        mass = np.bincount(codes[member], weight, self.stream.n_classes) * model.class_weight
+        up, down = mass[model.class_target > 0].sum(), mass[model.class_target < 0].sum()
+        return float(np.log(up / down)) if up > 0 and down > 0 else 0.0
+
+    # descent
+
+    def _descend(self, models: list[DualModel], least: int) -> None:
+        """Epochs until each model's estimated gap is below its target, or its epochs are used; at
+        least so many."""
+        lanes = self._lanes_for(models)
+        active = dict(enumerate(models))
+        before: dict[int, float] = {}
+        epochs = 0
+        while active:
+            self._epoch(lanes)
+            epochs += 1
+            done = []
+            for lane, model in active.items():
+                model.n_iter += 1
+                gap = float(lanes.numbers[_FIELD["estimate"], lane]) / lanes.total[lane]
+                last = before.get(lane)
+                before[lane] = gap
+                if not np.isfinite(gap):
+                    model.error = ValueError(
+                        "Floating-point overflow: the values of X are too large. Scale the columns."
+                    )
+                # the first epoch begins with most rows untouched and says nothing
+                near = last is not None and gap * min(1.0, gap / max(last, 1e-300)) ** _LAG
+                enough = last is not None and epochs >= least
+                enough = enough and near <= model.target * lanes.value[lane]
+                used = model.n_iter >= min(model.max_iter, _FAR)
+                if enough or used or not np.isfinite(gap):
+                    done.append(lane)
+            for lane in done:
+                self._keep(lanes, lane, active.pop(lane))
+            if done and active:
+                lanes = self._drop(lanes, done, active, before)
+
+    def _lanes_for(self, models: list[DualModel]) -> _Lanes:
+        """Memory for these models, filled with what they know."""
+        stream = self.stream
+        n_lanes = next(n for n in LANES if n >= len(models))
+        lanes = _Lanes(stream, models, n_lanes, self.centre.q)
+        if any(model.n_iter for model in models):
+            lanes.rebuild(self.is_log, self.centre, self._look)
+        return lanes
+
+    def _epoch(self, lanes: _Lanes) -> None:
+        """One step of each lane on each of its rows."""
+        stream, centre = self.stream, self.centre
+        numbers = lanes.numbers
+        for name in ("estimate", "value", "weight"):
+            numbers[_FIELD[name]] = 0.0
+        plan = {"loss": self.code, "centre_square": centre.square}
+        order, fetch = self.order.next(), self.order.fetch
+        piece = rows_per_call(stream.work, lanes.n_lanes)
+        for first in range(0, len(order), piece):
+            self._look()
+            _multi.run_dual(
+                ISA, lanes.n_lanes, stream.work, order[first : first + piece],
+                fetch[first : first + piece], lanes.pattern, lanes.sides.weight,
+                lanes.sides.target, stream.sample_weight, plan, numbers, centre.q, centre.k,
+                lanes.state, lanes.u,
+            )  # fmt: skip
+        weight = numbers[_FIELD["weight"], : lanes.n_lanes]
+        value = numbers[_FIELD["value"], : lanes.n_lanes]
+        lanes.value = np.where(weight > 0, value / np.maximum(weight, 1e-300), 1.0)
+        numbers[_FIELD["offset"]] += numbers[_FIELD["nu"]] * numbers[_FIELD["sum"]]
+
+    def _keep(self, lanes: _Lanes, lane: int, model: DualModel) -> None:
+        """What a model has come to."""
+        model.state = np.ascontiguousarray(lanes.state[:, lane])
+        at = {name: float(lanes.numbers[_FIELD[name], lane]) for name in _FIELD}
+        model.offset = at["offset"]
+        model.intercept = at["offset"] + self.centre.square * at["sum"] - at["centre_sum"]
+
+    def _drop(self, lanes: _Lanes, done: list[int], active: dict[int, DualModel],
+              before: dict[int, float]) -> _Lanes:
+        """Lanes that are done learn no more; the others move together once half are gone."""
+        lanes.pattern = lanes.sides.without(done)
+        n_lanes = next(n for n in LANES if n >= len(active))
+        if n_lanes >= lanes.n_lanes:
+            return lanes
+        kept = sorted(active)
+        moved = lanes.taken(kept, n_lanes)
+        models = [active[lane] for lane in kept]
+        gaps = [before[lane] for lane in kept]
+        active.clear()
+        before.clear()
+        active.update(enumerate(models))
+        before.update(enumerate(gaps))
+        return moved
+
+    # certificates
+
+    def _certify(self, models: list[DualModel]) -> None:
+        """Weights, intercepts, gaps and responses of up to 8 models, in double."""
+        stream, X, L = self.stream, self.stream.X, _WIDE
+        models = [model for model in models if model.error is None]
+        if not models:
+            return
+        sides = _Sides.of(stream, models, L)
+        n, d = X.shape
+        by = np.zeros((n, L))
+        conjugates = np.zeros(L)
+        for lane, model in enumerate(models):
+            self._look()
+            conjugates[lane] = self._dual_side(model, sides, lane, by)
+        w = aligned_zeros(d * L, np.dtype(np.float64))
+        room = np.empty(_longest_row(X) if X.dtype == np.float32 else 0)
+        for start, stop in self._pieces(L):
+            _multi.add_rows(ISA, L, X, by, w, room, start, stop)
+        for start, stop in self._pieces(L):
+            _multi.respond_rows(ISA, L, X, w, by, room, start, stop)
+        coefs = [np.empty(d) for _ in models]
+        chosen = np.arange(len(models))
+        for first in range(0, d, _COLUMNS_PER_CALL):
+            self._look()
+            _multi.gather(w, L, chosen, coefs, _NO_PLACE, first, min(first + _COLUMNS_PER_CALL, d))
+        b, mean = self._intercepts(models, sides, by)
+        for lane, model in enumerate(models):
+            coef = coefs[lane]
+            total = float(sides.total[lane])
+            l2 = 1.0 / (model.C * total)
+            penalty = 0.5 * l2 * float(coef @ coef)
+            zero = np.log(2.0) if self.is_log else 1.0
+            certificate = Certificate.of(
+                mean[lane] + penalty, -conjugates[lane] / total - penalty, zero
+            )
+            model.fit = Fit(coef, float(b[lane]), model.n_iter, certificate,
+                            certificate.relative_gap <= model.tol)
+            if model.test is not None:
+                model.responses = by[model.test, lane] + b[lane]
+
+    def _dual_side(self, model: DualModel, sides: _Sides, lane: int, by: np.ndarray) -> float:
+        """Sets by[:, lane] to C s a y of the projected dual variables; returns sum s conj(-a)."""
+        stream = self.stream
+        y = sides.target[sides.pattern, lane]
+        s = sides.weight[sides.pattern, lane]
+        if len(stream.sample_weight):
+            s = s * stream.sample_weight
+        a = model.state.astype(np.float64)
+        if self.is_log:
+            _losses.sigmoid(a.copy(), a)
+        if model.fit_intercept:
+            mass = s * a
+            up, down = mass[y > 0].sum(), mass[y < 0].sum()
+            if up != down:
+                larger = y > 0 if up > down else y < 0
+                a[larger] *= min(up, down) / max(up, down)
+        by[:, lane] = model.C * s * a * y
+        return _losses.total_conjugate(self.code, 1.0, a * y, y, s)
+
+    def _pieces(self, n_lanes: int) -> Any:
+        """(start, stop) of calls that go over all rows."""
+        n, piece = len(self.stream.X), rows_per_call(self.stream.X, n_lanes)
+        for start in range(0, n, piece):
+            self._look()
+            yield start, min(start + piece, n)
+
+    def _intercepts(self, models: list[DualModel], sides: _Sides, z: np.ndarray) -> tuple:
+        """(best intercepts, mean losses there), given the responses without intercept."""
+        L = _WIDE
+        b, total = np.zeros(L), np.ones(L)
+        for lane, model in enumerate(models):
+            total[lane] = sides.total[lane]
+            if model.fit_intercept:
+                b[lane] = model.intercept
+        free = np.array([model.fit_intercept for model in models])
+        for _ in range(_INTERCEPT_STEPS):
+            sums = self._sums(sides, z, b)
+            if not free.any():
+                break
+            step = np.zeros(L)
+            lanes = np.flatnonzero(free)
+            step[lanes] = sums[2, lanes] / np.maximum(sums[3, lanes], 1e-300)
+            # a last step changes the loss by half its square times the curvature
+            small = step * step * sums[3] <= 1e-11 * (sums[0] + np.log(sums[1]))
+            if small[lanes].all():
+                break
+            b -= np.clip(np.where(small, 0.0, step), -1.0, 1.0)
+        else:
+            for lane in np.flatnonzero(free):
+                b[lane] = self._exact_intercept(models[lane], sides, int(lane), z)
+            sums = self._sums(sides, z, b)
+        return b, (sums[0] + np.log(sums[1])) / total
+
+    def _sums(self, sides: _Sides, z: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Losses (as a sum and a logarithm of a product), slopes and curvatures per lane."""
+        sums = np.zeros((4, _WIDE))
+        sums[1] = 1.0
+        for start in range(0, len(z), 1 << 20):
+            self._look()
+            _multi.sum_losses(
+                ISA, _WIDE, self.code, z, b, sides.pattern, sides.weight, sides.target,
+                self.stream.sample_weight, sums, start, min(start + (1 << 20), len(z)),
+            )  # fmt: skip
+        return sums
+
+    def _exact_intercept(self, model: DualModel, sides: _Sides, lane: int, z: np.ndarray) -> float:
+        """`Problem.best_intercept` of one model."""
+        s = sides.weight[sides.pattern, lane]
+        if len(self.stream.sample_weight):
+            s = s * self.stream.sample_weight
+        rows = np.flatnonzero(s)
+        y = sides.target[sides.pattern[rows], lane]
+        problem = Problem(self.stream.X, y, model.loss, weight=s[rows], loss_parameter=1.0)
+        return problem.best_intercept(np.ascontiguousarray(z[rows, lane]))
+
+
+class _Lanes:
+    """The memory of some models under way."""
+
+    def __init__(self, stream: DualStream, models: list[DualModel], n_lanes: int,
+                 q: np.ndarray):
+        self.stream, self.models, self.n_lanes = stream, models, n_lanes
+        self.sides = _Sides.of(stream, models, n_lanes)
+        self.pattern = self.sides.without([])
+        self.numbers = np.zeros((_N_NUMBERS, _multi.MAX_LANES))
+        # sums of weights, and about what the objective is
+        self.total, self.value = np.ones(n_lanes), np.ones(n_lanes)
+        self.u = aligned_zeros(stream.work.shape[1] * n_lanes, np.dtype(np.float32))
+        self.state = np.zeros((len(stream.X), n_lanes), np.float32)
+        for lane, model in enumerate(models):
+            self.numbers[_FIELD["bound"], lane] = model.C
+            self.numbers[_FIELD["offset"], lane] = model.offset
+            if model.fit_intercept:
+                bend = _losses.bend(LOSS_CODES[model.loss]) * model.C * self.sides.total[lane]
+                self.numbers[_FIELD["nu"], lane] = max(_NU * float(q.mean()), _STIFF / bend)
+            self.total[lane] = float(self.sides.total[lane])
+            self.state[:, lane] = model.state
+
+    def rebuild(self, is_log: bool, centre: Centre, look: Callable[[], None]) -> None:
+        """u, sum and centre_sum from the dual variables."""
+        stream, sides = self.stream, self.sides
+        s = sides.weight[sides.pattern]
+        if len(stream.sample_weight):
+            s = s * stream.sample_weight[:, None]
+        a = self.state.astype(np.float64)
+        if is_log:
+            _losses.sigmoid(a.ravel().copy(), a.reshape(-1))
+        by = a * s * sides.target[sides.pattern] * self.numbers[_FIELD["bound"], : self.n_lanes]
+        self.numbers[_FIELD["sum"], : self.n_lanes] = by.sum(axis=0)
+        self.numbers[_FIELD["centre_sum"], : self.n_lanes] = centre.k @ by
+        n, piece = len(by), rows_per_call(stream.work, self.n_lanes)
+        for start in range(0, n, piece):
+            look()
+            _multi.add_rows(
+                ISA, self.n_lanes, stream.work, by, self.u, np.empty(0), start,
+                min(start + piece, n),
+            )  # fmt: skip
+
+    def taken(self, kept: list[int], n_lanes: int) -> _Lanes:
+        """Some of the lanes, in less memory."""
+        new = _Lanes.__new__(_Lanes)
+        new.stream, new.n_lanes = self.stream, n_lanes
+        new.models = [self.models[lane] for lane in kept]
+        L, d = self.n_lanes, self.stream.work.shape[1]
+        new.u = aligned_zeros(d * n_lanes, self.u.dtype)
+        chosen = np.array(kept, dtype=np.int64)
+        for first in range(0, d, _COLUMNS_PER_CALL):
+            _multi.compact(self.u, L, chosen, new.u, n_lanes, first,
+                           min(first + _COLUMNS_PER_CALL, d))
+        new.state = np.zeros((len(self.state), n_lanes), np.float32)
+        new.state[:, : len(kept)] = self.state[:, kept]
+        new.numbers = np.zeros_like(self.numbers)
+        new.numbers[:, : len(kept)] = self.numbers[:, kept]
+        new.total, new.value = np.ones(n_lanes), np.ones(n_lanes)
+        new.total[: len(kept)], new.value[: len(kept)] = self.total[kept], self.value[kept]
+        new.sides = _Sides.of(self.stream, new.models, n_lanes)
+        new.pattern = new.sides.without([])
+        return new
+
+
+def _longest_row(X: Rows) -> int:
+    """Entries of the longest row."""
+    if X.layout == "dense":
+        return X.shape[1]
+    return max(X.width, 0) if X.indptr is None else int(np.diff(X.indptr).max(initial=0))

@@ -1,0 +1,211 @@
+"""Exact estimators trained together on parts of the same rows: folds, grid points and classes.
+
+The counterpart of `_onepass` for estimators that solve their problem: those whose solver is dual
+coordinate descent go through the rows up to 16 at a time (`_dual_lanes`), grouped by the strength
+of their penalty, since those with a weak one need more epochs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from . import _parallel
+from ._blocks import matvec, rmatvec, row_squares
+from ._core.rows import Rows
+from ._data import as_rows
+from ._dual_lanes import Centre, DualModel, DualPass, DualStream
+from ._epochs import RowOrder, row_order
+from ._exact import ExactClassifierMixin
+from ._fold_targets import Job, Targets
+from ._lanes import LANES
+from ._prepare import by_frequency
+from ._problem import Problem
+from ._random import spawn_seed
+from ._row_slices import rows_taken
+from ._solve import solve
+
+__all__ = ["fit_classes", "fit_exact_together", "fits_exactly_together"]
+
+# Rows whose mean is the centre
+_SAMPLE = 4096
+# The hinge loss, whose dual variables stand at corners, needs shrinking: `_dual_cd`, one by one.
+_LOSSES = ("log_loss", "squared_hinge")
+# Epochs that a preparation of the rows is reckoned for
+_USUAL_EPOCHS = 8
+# Models whose tolerance is tighter are solved alone, in double.
+_TIGHTEST = 1e-8
+
+
+def fits_exactly_together(estimator: Any) -> bool:
+    """Whether this estimator's problems can be solved side by side with others.
+
+    A value that is no valid parameter says False, so that `fit` reports it.
+    """
+    if not isinstance(estimator, ExactClassifierMixin):
+        return False
+    try:
+        estimator._check_params()
+        terms = estimator._terms(1.0)
+    except (TypeError, ValueError):
+        return False
+    by_rows = terms["loss"] in _LOSSES and terms["l1"] == 0 and terms["l2"] > 0
+    free = getattr(estimator, "solver", "auto") in ("auto", "dual_cd")
+    return bool(by_rows and free and estimator.tol >= _TIGHTEST
+                and not getattr(estimator, "warm_start", False))
+
+
+class _ExactTargets(Targets):
+    """Targets and weights of exact models: weights count as they are given."""
+
+    def _factor(self, total: np.ndarray | None) -> float:
+        return 1.0
+
+    def _model(self, job: Job, table: np.ndarray, sign: np.ndarray) -> DualModel:
+        estimator = job.estimator
+        terms = estimator._terms(1.0)
+        return DualModel(
+            terms["loss"], 1.0 / terms["l2"], estimator.fit_intercept, job.fold, table, sign,
+            job.test, float(estimator.tol), estimator._max_iter(),
+        )  # fmt: skip
+
+
+def fit_exact_together(rows, members, jobs: list[Job], codes, y, labels, weight, n_jobs,
+                       random_state: Any) -> list[Any]:
+    """`_onepass.fit_together` for exact estimators, given what that has read."""
+    stream = _stream(rows, members, codes, y, labels, weight, jobs, random_state)
+    targets = _ExactTargets(stream, rows, y, labels)
+    for job in jobs:
+        try:
+            targets.lay_out(job)
+        except (TypeError, ValueError) as error:
+            job.error = error
+    passes = _passes(stream, jobs, n_jobs)
+    _parallel.run(passes, n_jobs, lambda: [task.cancel() for task in passes])
+    slow = [
+        partial(_go_on_alone, stream, model, seed)
+        for task in passes
+        for model, seed in zip(task.models, spawn_seed(0, len(task.models)), strict=True)
+        if model.error is None and not model.fit.converged and model.n_iter < model.max_iter
+    ]
+    _parallel.run(slow, n_jobs)
+    return [_finish(job, rows.dtype) for job in jobs]
+
+
+def fit_classes(estimator: Any, rows: Rows, classes: np.ndarray, codes: np.ndarray,
+                weight: np.ndarray | None) -> None:
+    """Fit a classifier of several classes, each against the rest, on all rows."""
+    job = Job(estimator, 0, None)
+    members = [np.ones(len(rows), bool)]
+    (answer,) = fit_exact_together(
+        rows, members, [job], codes.astype(np.int32), codes.astype(np.float64), classes, weight,
+        estimator.n_jobs, None,
+    )  # fmt: skip
+    if isinstance(answer, Exception):
+        raise answer
+
+
+def _go_on_alone(stream: DualStream, model: DualModel, seed: np.ndarray) -> None:
+    """Finish a model whose penalty is too weak for dual coordinate descent, or whose tolerance is
+    beyond float32 weights, by another method in double."""
+    s = model.class_weight[stream.codes] * stream.memberships[model.fold]
+    if len(stream.sample_weight):
+        s = s * stream.sample_weight
+    kept = np.flatnonzero(s)
+    problem = Problem(
+        X=rows_taken(stream.X, kept), y=model.class_target[stream.codes[kept]], loss=model.loss,
+        l2=1.0 / (model.C * s.sum()), weight=s[kept], loss_parameter=1.0,
+        fit_intercept=model.fit_intercept,
+    )  # fmt: skip
+    begun = model.fit
+    fit = solve(problem, "newton", model.tol, model.max_iter - model.n_iter, seed, begun)
+    model.fit = replace(fit, n_iter=begun.n_iter + fit.n_iter)
+    if model.test is not None:
+        model.responses = matvec(stream.X, fit.coef, fit.intercept)[model.test]
+
+
+def _stream(rows, members, codes, y, labels, weight, jobs, random_state) -> DualStream:
+    """What all models share."""
+    state = jobs[0].estimator.random_state if random_state is None else random_state
+    (seed,) = spawn_seed(state, 1)
+    union = np.logical_or.reduce(members)
+    if weight is not None:
+        union &= weight > 0
+    visited = np.flatnonzero(union)
+    if not len(visited):
+        visited = np.arange(len(rows))
+    work, _ = by_frequency(as_rows(rows, np.float32), LANES[-1], _USUAL_EPOCHS)
+    order = row_order(work, y, visited, True, seed)
+    made: dict[bool, Centre] = {}
+
+    def orders(shuffle: bool) -> RowOrder:
+        return order.fork()
+
+    def centre(fit_intercept: bool) -> Centre:
+        if fit_intercept not in made:
+            made[fit_intercept] = _centre(rows, fit_intercept)
+        return made[fit_intercept]
+
+    for intercept in {job.estimator.fit_intercept for job in jobs}:
+        centre(intercept)  # before there are threads
+    empty = np.empty(0)
+    return DualStream(
+        rows, work, members, codes, len(labels), empty if weight is None else weight, orders, centre
+    )
+
+
+def _centre(rows: Any, fit_intercept: bool) -> Centre:
+    """The mean row, and how the rows lie about it."""
+    n, q = len(rows), row_squares(rows)
+    if not fit_intercept:
+        return Centre(q, np.zeros(n), 0.0)
+    # any vector is exact; that of a sample is about as near
+    sample = np.arange(0, n, max(1, n // _SAMPLE))
+    part = rows_taken(rows, sample)
+    c = rmatvec(part, np.full(len(part), 1.0 / len(part)))
+    k, square = matvec(rows, c), float(c @ c)
+    return Centre(np.maximum(q + square - 2 * k, 0.0), k, square)
+
+
+def _passes(stream: DualStream, jobs: list[Job], n_jobs: int | None) -> list[DualPass]:
+    """Models of one kind, those of like strength of penalty together."""
+    kinds: dict[tuple, list[DualModel]] = {}
+    for job in jobs:
+        if job.error is None:
+            for output in job.outputs:
+                kinds.setdefault(output.kind, []).append(output)
+    threads = _parallel.n_threads(n_jobs)
+    n_models = sum(map(len, kinds.values()))
+    passes = []
+    for models in kinds.values():
+        models.sort(key=lambda model: model.C)
+        share = max(1, -(-len(models) * min(threads, n_models) // n_models))
+        wanted = -(-len(models) // share)
+        size = next((n for n in LANES if n >= wanted), LANES[-1])
+        for start in range(0, len(models), size):
+            passes.append(DualPass(stream, models[start : start + size]))
+    # those that take longest begin first
+    return passes[::-1]
+
+
+def _finish(job: Job, dtype: np.dtype) -> Any:
+    """Give an estimator its answers; returns its responses or its exception."""
+    error = job.error or next((out.error for out in job.outputs if out.error is not None), None)
+    if error is not None:
+        return error
+    estimator, n = job.estimator, len(job.outputs)
+    fits = [out.fit for out in job.outputs]
+    places = [k for k in range(n) if n == 1 or k not in job.absent]
+    estimator._publish([fits[k] for k in places], dtype, places, n)
+    estimator.classes_ = job.classes
+    estimator._warn(fits)
+    if job.test is None:
+        return None
+    p = [out.responses for out in job.outputs]
+    responses = p[0] if n == 1 else np.stack(p, axis=1)
+    for k in job.absent:
+        responses[:, k] = -np.inf
+    return responses

@@ -1,0 +1,251 @@
+"""`LinearSVC` and `LinearSVR`: support vector machines without kernels, to their optimum."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ._docs import attributes, parameters
+from ._exact import ExactClassifierMixin, ExactEstimator, ExactRegressorMixin
+from ._exceptions import warn
+from ._linear import LinearClassifierMixin, LinearRegressorMixin
+from ._params import Boolean, Either, OneOf, Real
+from ._problem import Fit
+from ._progress import show_optimum
+from ._scaling import from_C
+
+__all__ = ["LinearSVC", "LinearSVR"]
+
+_C = """C : float, default=1.0
+        Inverse strength of the penalty, > 0."""
+
+_COMMON = """tol : float, default=1e-4
+        Largest duality gap relative to the objective, > 0."""
+
+_ACCEPTED = """dual : bool or "auto", default="auto"
+        Accepted for scikit-learn's sake: it names a way to the same optimum."""
+
+_SCALING = """intercept_scaling : float, default=%s
+        Accepted for scikit-learn's sake; other values than 1 warn that b is free here."""
+
+_LAST = f"""verbose : int, default=0
+        Above 0 a line about each optimum goes to standard error.
+    {parameters("random_state", random_state=0)}
+    max_iter : int, default=1000
+        Largest number of passes over the rows.
+    {parameters("warm_start")}"""
+
+_OBJECTIVE = """What is minimised, over ``C * sum(s)``: the mean loss plus the penalty."""
+_GAP = """Distance to the optimum, at most: as a share of `objective_`."""
+
+_REFERENCES = """References
+    ----------
+    .. [1] C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi, S. Sundararajan, "A dual coordinate
+       descent method for large-scale linear SVM", ICML 2008.
+    .. [2] S. Shalev-Shwartz, T. Zhang, "Stochastic dual coordinate ascent methods for regularized
+       loss minimization", JMLR 14, 2013."""
+
+
+class _LinearSVM(ExactEstimator):
+    """What both have in common."""
+
+    _constraints: ClassVar = {
+        "C": Real(0, closed="right"),
+        "dual": Either(Boolean(), OneOf("auto")),
+        "intercept_scaling": Real(0, closed="right"),
+    }
+
+    def _check_together(self) -> None:
+        if self.intercept_scaling != 1:
+            warn(
+                "UserWarning",
+                f"intercept_scaling={self.intercept_scaling:g} has no effect: the intercept is "
+                "never penalised here.",
+            )
+
+    def _publish(self, fits: list[Fit], dtype: np.dtype, places: list[int],
+                 n_outputs: int) -> None:
+        super()._publish(fits, dtype, places, n_outputs)
+        self.n_iter_ = int(np.max(self.n_iter_))
+        if self.verbose:
+            for fit in fits:
+                show_optimum(fit.n_iter, fit.certificate.objective, fit.certificate.relative_gap)
+
+
+class LinearSVC(ExactClassifierMixin, LinearClassifierMixin, _LinearSVM):
+    __doc__ = f"""Linear support vector classifier to its optimum, with a certificate.
+
+    For two classes, y = +-1, it minimises over w and b ::
+
+        1/2 |w|_2^2 + C sum_i s_i max(0, 1 - y_i (w.x_i + b))^k
+
+    with k = 1 for the loss "hinge" and 2 for "squared_hinge", until a duality gap proves that no
+    other model is better by more than `tol`; ``|w|_1`` takes the place of ``1/2 |w|_2^2`` for the
+    penalty "l1". b is never penalised. With more classes each is set against the rest.
+
+    Parameters
+    ----------
+    penalty : {{"l2", "l1"}}, default="l2"
+        "l1" gives sparse weights and needs the loss "squared_hinge".
+    loss : {{"squared_hinge", "hinge"}}, default="squared_hinge"
+        "hinge" is the standard support vector machine.
+    {_ACCEPTED}
+    {_COMMON}
+    {_C}
+    multi_class : {{"ovr"}}, default="ovr"
+        More than two classes: one against the rest.
+    {parameters("fit_intercept")}
+    {_SCALING % "1"}
+    {parameters("class_weight")}
+    {_LAST}
+    {parameters("n_jobs")}
+
+    Attributes
+    ----------
+    {attributes("n_iter_", "t_", "trace_")}
+    n_iter_ : int
+        Passes over the rows; the largest number, where there is a problem for each class.
+    objective_ : ndarray of shape (1,) or (n_classes,)
+        {_OBJECTIVE}
+    duality_gap_ : ndarray of shape (1,) or (n_classes,)
+        {_GAP}
+
+    {_REFERENCES}
+
+    Examples
+    --------
+    >>> from fastlin import LinearSVC, OneHotEncoder
+    >>> from fastlin.datasets import load_mushrooms
+    >>> columns, poisonous = load_mushrooms()
+    >>> X = OneHotEncoder(output="rows").fit_transform(columns)
+    >>> model = LinearSVC(loss="hinge").fit(X, poisonous)
+    >>> float(model.duality_gap_[0]) <= 1e-4
+    True
+    >>> model.score(X, poisonous)
+    1.0
+    """
+
+    _constraints: ClassVar = {
+        "penalty": OneOf("l2", "l1"),
+        "loss": OneOf("squared_hinge", "hinge"),
+        "multi_class": OneOf("ovr", "crammer_singer"),
+    }
+
+    def __init__(self, penalty="l2", loss="squared_hinge", *, dual="auto", tol=1e-4, C=1.0,
+                 multi_class="ovr", fit_intercept=True, intercept_scaling=1, class_weight=None,
+                 verbose=0, random_state=0, max_iter=1000, warm_start=False, n_jobs=None):
+        self.penalty = penalty
+        self.loss = loss
+        self.dual = dual
+        self.tol = tol
+        self.C = C
+        self.multi_class = multi_class
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+
+    def _check_together(self) -> None:
+        super()._check_together()
+        if self.multi_class == "crammer_singer":
+            raise ValueError(
+                "multi_class 'crammer_singer' is not available in LinearSVC yet; use 'ovr', or "
+                "SGDClassifier(loss='hinge', multi_class='joint')."
+            )
+        if self.penalty == "l1" and self.loss == "hinge":
+            raise ValueError(
+                "penalty 'l1' needs loss 'squared_hinge', got 'hinge': use that loss or penalty "
+                "'l2'."
+            )
+
+    def _terms(self, total_weight: float) -> dict[str, Any]:
+        ratio = 1.0 if self.penalty == "l1" else 0.0
+        return {
+            "loss": self.loss, "loss_parameter": 1.0, **from_C(float(self.C), total_weight, ratio)
+        }
+
+
+class LinearSVR(ExactRegressorMixin, LinearRegressorMixin, _LinearSVM):
+    __doc__ = f"""Linear support vector regression to its optimum, with a certificate.
+
+    It minimises over w and b ::
+
+        1/2 |w|_2^2 + C sum_i s_i max(0, |y_i - w.x_i - b| - epsilon)^k
+
+    with k = 1 for the loss "epsilon_insensitive" and 2 for "squared_epsilon_insensitive", until a
+    duality gap proves that no other model is better by more than `tol`. b is never penalised.
+
+    Parameters
+    ----------
+    epsilon : float, default=0.0
+        Errors up to this size cost nothing, >= 0. The right one depends on the scale of y.
+    {_COMMON}
+    {_C}
+    loss : {{"epsilon_insensitive", "squared_epsilon_insensitive"}}, default="epsilon_insensitive"
+        "epsilon_insensitive" is the standard support vector regression.
+    {parameters("fit_intercept")}
+    {_SCALING % "1.0"}
+    {_ACCEPTED}
+    {_LAST}
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights, of the dtype of the rows.
+    intercept_ : ndarray of shape (1,), dtype float64
+        The intercept.
+    n_iter_ : int
+        Passes over the rows.
+    objective_ : float
+        {_OBJECTIVE}
+    duality_gap_ : float
+        {_GAP}
+    {attributes("coef_", "intercept_", "classes_", "n_iter_", "t_", "trace_")}
+
+    {_REFERENCES}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fastlin import LinearSVR
+    >>> X = np.arange(6.0)[:, None]
+    >>> model = LinearSVR(C=100.0).fit(X, 3 * X[:, 0] + 1)
+    >>> model.predict(np.array([[10.0]])).round(2)
+    array([31.])
+    """
+
+    _constraints: ClassVar = {
+        "epsilon": Real(0),
+        "loss": OneOf("epsilon_insensitive", "squared_epsilon_insensitive"),
+    }
+
+    def __init__(self, *, epsilon=0.0, tol=1e-4, C=1.0, loss="epsilon_insensitive",
+                 fit_intercept=True, intercept_scaling=1.0, dual="auto", verbose=0,
+                 random_state=0, max_iter=1000, warm_start=False):
+        self.epsilon = epsilon
+        self.tol = tol
+        self.C = C
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.dual = dual
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+
+    def _terms(self, total_weight: float) -> dict[str, Any]:
+        return {
+            "loss": self.loss, "loss_parameter": float(self.epsilon),
+            **from_C(float(self.C), total_weight),
+        }
+
+    def _publish(self, fits: list[Fit], dtype: np.dtype, places: list[int],
+                 n_outputs: int) -> None:
+        super()._publish(fits, dtype, places, n_outputs)
+        self.intercept_ = np.array([self.intercept_])

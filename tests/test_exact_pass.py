@@ -1,0 +1,207 @@
+"""Exact models solved side by side: each is at its own optimum, whatever its company."""
+
+import numpy as np
+import pytest
+from layouts import LAYOUTS
+
+from fastlin import _parallel
+from fastlin._exact_pass import fits_exactly_together
+from fastlin._exceptions import ConvergenceWarning
+from fastlin._onepass import fit_together, fits_together
+from fastlin.logistic import LogisticRegression
+
+N, D, FOLDS = 240, 12, 3
+
+
+class Machine(LogisticRegression):
+    """The same with another loss."""
+
+    def __init__(self, loss="squared_hinge", *, C=1.0, tol=1e-4, fit_intercept=True, random_state=0,
+                 max_iter=1000, class_weight=None, n_jobs=None):
+        self.loss, self.C, self.tol, self.fit_intercept = loss, C, tol, fit_intercept
+        self.random_state, self.max_iter, self.class_weight = random_state, max_iter, class_weight
+        self.n_jobs, self.penalty, self.l1_ratio, self.intercept_scaling = n_jobs, "l2", 0.0, 1
+        self.dual, self.solver, self.multi_class, self.warm_start = "auto", "auto", "ovr", False
+
+    def _terms(self, total_weight):
+        return {**super()._terms(total_weight), "loss": self.loss,
+                "loss_parameter": 1.0}
+
+
+LOSSES = ("log_loss", "squared_hinge")
+
+
+def made(loss, **parameters):
+    if loss == "log_loss":
+        return LogisticRegression(random_state=0, **parameters)
+    return Machine(loss, **parameters)
+
+
+def value(loss, m):
+    short = np.maximum(0.0, 1.0 - m)
+    return {"log_loss": np.logaddexp(0, -m), "squared_hinge": short**2}[loss]
+
+
+def objective(loss, X, y, s, C, w, b):
+    """`C sum_i s_i loss_i + |w|^2 / 2` over `C sum_i s_i`."""
+    return (s @ value(loss, y * (X @ w + b)) + 0.5 * w @ w / C) / s.sum()
+
+
+def optimum(loss, X, y, s, C, intercept):
+    """The least objective, by a method that shares nothing with ours."""
+    from scipy.optimize import minimize
+
+    n, d = X.shape
+    def f(v):
+        w, b = v[:d], v[d] * intercept
+        m = y * (X @ w + b)
+        g = -1 / (1 + np.exp(m)) if loss == "log_loss" else -2 * np.maximum(0, 1 - m)
+        gw = (X.T @ (s * g * y) + w / C) / s.sum()
+        return objective(loss, X, y, s, C, w, b), np.append(gw, intercept * (s * g * y).mean())
+
+    return minimize(f, np.zeros(d + 1), jac=True, method="BFGS", options={"gtol": 1e-9}).fun
+
+
+def problem(layout=None, n=N, seed=0, dtype=None):
+    """(X, the same as an array, +-1, folds)"""
+    layout = LAYOUTS[0] if layout is None else layout
+    X, dense = layout.make(n, D, seed)
+    rng = np.random.default_rng(seed + 1)
+    y = np.where(dense @ rng.normal(size=D) + rng.normal(size=n) > 0.5, 1, -1)
+    rows = np.arange(n)
+    return X, dense, y, [rows[rows % FOLDS != f] for f in range(FOLDS)], [
+        rows[rows % FOLDS == f] for f in range(FOLDS)
+    ]
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_each_model_is_at_its_optimum(loss, intercept):
+    X, dense, y, train, test = problem(n=90)
+    rng = np.random.default_rng(2)
+    weight = rng.integers(0, 4, len(y)).astype(float)
+    grid = [0.05, 0.7, 3.0]
+    models = [made(loss, C=C, tol=1e-7, fit_intercept=intercept) for C in grid for _ in train]
+    out = fit_together(models, X, y, train * 3, test * 3, sample_weight=weight)
+    for m, (model, z) in enumerate(zip(models, out, strict=True)):
+        rows, held = train[m % FOLDS], test[m % FOLDS]
+        rows = rows[weight[rows] > 0]
+        w, b = model.coef_[0], model.intercept_[0]
+        assert model.duality_gap_[0] <= 1e-7
+        got = objective(loss, dense[rows], y[rows], weight[rows], model.C, w, b)
+        best = optimum(loss, dense[rows], y[rows], weight[rows], model.C, intercept)
+        assert got == pytest.approx(model.objective_[0], rel=1e-10)
+        assert got == pytest.approx(best, rel=2e-7)
+        np.testing.assert_allclose(z, dense[held] @ w + b, rtol=0, atol=1e-12)
+        if not intercept:
+            assert b == 0
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_storage_does_not_matter(loss, layout):
+    X, dense, y, train, test = problem(layout, n=60)
+    models = [made(loss, C=C, tol=1e-6) for C in (0.3, 1.0) for _ in train]
+    twins = [made(loss, C=C, tol=1e-6) for C in (0.3, 1.0) for _ in train]
+    fit_together(models, X, y, train * 2, test * 2)
+    fit_together(twins, dense, y, train * 2, test * 2)
+    for model, twin in zip(models, twins, strict=True):
+        assert model.duality_gap_[0] <= 1e-6
+        assert model.objective_[0] == pytest.approx(twin.objective_[0], rel=2e-6)
+        assert model.coef_.dtype == (np.float32 if layout.dtype == np.float32 else np.float64)
+
+
+def test_company_and_threads_do_not_matter():
+    X, _, y, train, test = problem()
+    grid = np.geomspace(0.01, 30, 7)
+
+    def bits(models, jobs=None, **options):
+        out = fit_together(models, X, y, train * (len(models) // 3), test * (len(models) // 3),
+                           n_jobs=jobs, **options)
+        return [
+            (m.coef_.tobytes(), m.intercept_.tobytes(), m.n_iter_[0], z.tobytes())
+            for m, z in zip(models, out, strict=True)
+        ]
+
+    def models(values):
+        return [made("log_loss", C=C, tol=1e-6) for C in values for _ in train]
+
+    together = bits(models(grid))
+    assert bits(models(grid), 2) == together
+    for k, C in enumerate(grid):
+        assert bits(models([C])) == together[3 * k : 3 * k + 3]
+
+
+def test_several_classes_and_class_weights():
+    X, dense, _, train, test = problem()
+    rng = np.random.default_rng(5)
+    y = np.array(["b", "a", "c"])[(dense @ rng.normal(size=(D, 3))).argmax(axis=1)]
+    models = [
+        LogisticRegression(C=2.0, tol=1e-7, class_weight=weights, random_state=0)
+        for weights in (None, "balanced", {"a": 3.0, "b": 1.0, "c": 0.5})
+    ]
+    out = fit_together(models, X, y, [train[0]] * 3, [test[0]] * 3)
+    for model, z in zip(models, out, strict=True):
+        assert model.classes_.tolist() == ["a", "b", "c"]
+        assert z.shape == (len(test[0]), 3)
+        labels = y[train[0]]
+        counts = {name: (labels == name).sum() for name in "abc"}
+        own = model.class_weight
+        if own == "balanced":
+            own = {name: len(labels) / (3 * counts[name]) for name in "abc"}
+        s = np.array([1.0 if own is None else own[name] for name in labels])
+        for k, name in enumerate("abc"):
+            sign = np.where(labels == name, 1, -1)
+            got = objective("log_loss", dense[train[0]], sign, s, 2.0, model.coef_[k],
+                            model.intercept_[k])
+            best = optimum("log_loss", dense[train[0]], sign, s, 2.0, True)
+            assert got == pytest.approx(best, rel=2e-7)
+
+
+def test_a_class_that_a_fold_lacks():
+    X, _, y, _, _ = problem()
+    only = np.flatnonzero(y > 0)
+    models = [made("log_loss"), made("log_loss")]
+    out = fit_together(models, X, y, [only, np.arange(N)], [np.arange(5)] * 2)
+    assert isinstance(out[0], ValueError)
+    assert "classes has to be greater than one" in str(out[0])
+    assert out[1].shape == (5,)
+
+
+def test_the_shift_of_a_column_changes_nothing():
+    X, dense, y, train, test = problem()
+    shifted = dense + 100.0
+    models, twins = [[made("log_loss", tol=1e-7) for _ in train] for _ in range(2)]
+    before = fit_together(models, dense, y, train, test)
+    after = fit_together(twins, shifted, y, train, test)
+    for model, z, other in zip(twins, before, after, strict=True):
+        assert model.duality_gap_[0] <= 1e-7
+        np.testing.assert_allclose(other, z, atol=2e-3)
+
+
+def test_an_epoch_is_not_enough():
+    X, _, y, train, test = problem()
+    models = [made("log_loss", C=1e4, tol=1e-8, max_iter=2) for _ in train]
+    with pytest.warns(ConvergenceWarning, match="duality gap of .* > tol=1e-08"):
+        out = fit_together(models, X, y, train, test)
+    assert all(np.isfinite(z).all() for z in out)
+    assert [m.n_iter_[0] for m in models] == [2] * 3
+
+
+def test_what_fits_exactly_together():
+    assert fits_exactly_together(LogisticRegression())
+    assert fits_together(LogisticRegression(C=3, tol=1e-6))
+    for other in (
+        LogisticRegression(C=-1), LogisticRegression(l1_ratio=0.5), LogisticRegression(tol=1e-12),
+        LogisticRegression(warm_start=True), LogisticRegression(penalty="l1"),
+        LogisticRegression(penalty=None), LogisticRegression(solver="newton"),
+    ):  # fmt: skip
+        assert not fits_exactly_together(other)
+
+
+def test_it_can_be_cancelled(monkeypatch):
+    X, _, y, train, test = problem()
+    monkeypatch.setattr(_parallel, "is_cancelled", lambda: True)
+    monkeypatch.setattr("fastlin._dual_lanes.is_cancelled", lambda: True)
+    with pytest.raises(_parallel.Cancelled):
+        fit_together([made("log_loss") for _ in train], X, y, train, test)
