@@ -21,6 +21,7 @@ import numpy as np
 from ._blocks import matvec, rmatvec
 from ._core import primal_cd as _primal
 from ._core.rows import Rows
+from ._gram import Gram
 from ._problem import Certificate, Fit, Problem
 from ._quadratic import Descent, Model, add_columns
 from ._transpose import transposed
@@ -170,6 +171,7 @@ class _Squares(_Part):
         s = problem.weight
         self.model = Model(columns, s / problem.total_weight if len(s) else _NO_WEIGHTS,
                            1.0 / problem.total_weight, problem.fit_intercept)
+        self.gram = Gram(problem.X, self.model)
 
     def begin(self, w: np.ndarray, b: float) -> None:
         self.w, self.b = w, b if self.problem.fit_intercept else 0.0
@@ -221,10 +223,18 @@ class _Squares(_Part):
         descent = Descent(model, chosen, problem.l1, problem.l2, problem.positive, self.w, self.r,
                           True)
         cost = max(descent.entries, 1) / self.columns.nnz
-        cheap = max(_LOOKS / cost, _CHEAP / max(descent.entries, 1), _FEWEST_TURNS)
-        most = min(most, int(min(cheap, _MOST_IN_A_ROUND)))
         goal = max(least, gap * min(1.0, 3 * cost))
         enough = 0.3 * goal
+        descent.run(min(most, _FEWEST_TURNS), enough)
+        if descent.gap(self._dual, problem.y) <= goal or descent.turns >= most:
+            return descent.turns
+        if self.gram.admits(chosen):
+            return descent.turns + self.gram.descend(
+                chosen, problem.l1, problem.l2, problem.positive, self.w, self.r,
+                most - descent.turns, 0.1 * goal, self._dual,
+            )
+        cheap = max(_LOOKS / cost, _CHEAP / max(descent.entries, 1), _FEWEST_TURNS)
+        most = min(most, int(min(cheap, _MOST_IN_A_ROUND)))
         while descent.turns < most:
             descent.run(min(_CHECK, most - descent.turns), enough)
             if descent.gap(self._dual, problem.y) <= goal:

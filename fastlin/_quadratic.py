@@ -72,6 +72,10 @@ class Model:
                             self.curvature, start, stop)
         self._known[new] = True
 
+    def pieces(self, chosen: np.ndarray) -> list[tuple[int, int]]:
+        """Bounds of runs of chosen columns that take about 50 ms each."""
+        return _pieces(self.columns, chosen)
+
     def over_h(self, r: np.ndarray) -> np.ndarray:
         """r_i / h_i, 0 where both are"""
         if not len(self.h):

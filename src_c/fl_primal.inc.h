@@ -1,5 +1,11 @@
 /* The steps of fl_primal.h for one type FL_REAL; included once per type, hence no guard. */
 
+/* and its value */
+FL_INLINE double FL_TYPED(fl_entry)(struct fl_row row, int64_t k) {
+    if (row.values != NULL) return (double)((const FL_REAL *)row.values)[k];
+    return row.indices[k] < 0 ? -1.0 : 1.0;
+}
+
 /* r -= t h x, entry by entry */
 FL_INLINE void FL_TYPED(fl_primal_shift)(const struct fl_primal *q, struct fl_row x, double t) {
     const double *FL_RESTRICT h = q->h;

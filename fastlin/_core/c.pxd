@@ -370,3 +370,8 @@ cdef extern from "fl_primal.h" nogil:
                                double *curvature) noexcept
     void fl_primal_moments_f64(const fl_primal *q, fl_row x, int64_t n, double *mean,
                                double *curvature) noexcept
+    double fl_primal_target(double old, double slope, double bend, double l1,
+                            int positive) noexcept
+    int64_t fl_entry_column(fl_row row, int64_t k) noexcept
+    double fl_entry_f32(fl_row row, int64_t k) noexcept
+    double fl_entry_f64(fl_row row, int64_t k) noexcept
