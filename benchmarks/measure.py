@@ -28,7 +28,7 @@ __all__ = [
     "seconds_per_call",
 ]
 
-PEERS = {"scikit-learn": "sklearn"}
+PEERS = {"scikit-learn": "sklearn", "LIBLINEAR": "liblinear", "snapML": "snapml"}
 
 
 class Ratio(NamedTuple):

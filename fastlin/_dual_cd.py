@@ -85,7 +85,8 @@ class _Watch:
         fall = estimate / self.estimate if 0 < self.estimate < np.inf else 1.0
         self.expected = estimate * min(1.0, fall**0.5)
         self.estimate = estimate
-        return self.ratio * self.expected <= _MARGIN * self.tol or epoch >= 2 * self.last + _PATIENCE
+        likely = self.ratio * self.expected <= _MARGIN * self.tol
+        return likely or epoch >= 2 * self.last + _PATIENCE
 
     def note(self, epoch: int, gap: float) -> bool:
         """Take down a gap above tol; whether it asks for double precision."""

@@ -258,11 +258,11 @@ FL_INLINE double fl_logit(double t) {
     return fl_max(-FL_FARTHEST_LOGIT, fl_min(logit, FL_FARTHEST_LOGIT));
 }
 
-/* The root v of F(v) = v + m + h (sigma(v) - t), which lies between -m and the logit v0 of t, and at
- * most h from -m. Newton's method inside of that bracket; a step that is not half of the one before
- * gives way to halving the bracket: F is flat on both sides of a steep middle, where plain steps
- * can swing to and fro for ever. A step of 0.03 is the last: the error that it leaves is of the
- * order of its square, and the variable will be visited again. Returns sigma(v).
+/* The root v of F(v) = v + m + h (sigma(v) - t), which lies between -m and the logit v0 of t, and
+ * at most h from -m. Newton's method inside of that bracket; a step that is not half of the one
+ * before gives way to halving the bracket: F is flat on both sides of a steep middle, where plain
+ * steps can swing to and fro for ever. A step of 0.03 is the last: the error that it leaves is of
+ * the order of its square, and the variable will be visited again. Returns sigma(v).
  * (Yu, Huang & Lin 2011, "Dual coordinate descent methods for logistic regression and maximum
  * entropy models", Machine Learning 85, solve the same equation in t.) */
 #define FL_LAST_LOGIT_STEP 0.03

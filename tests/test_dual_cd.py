@@ -230,7 +230,9 @@ def test_weights_are_repetitions(loss):
     repeated = solve(
         problem_of(np.repeat(X, times, axis=0), np.repeat(y, times), loss, C=0.1), 1e-12, 20_000
     )
-    assert weighted.certificate.objective == pytest.approx(repeated.certificate.objective, rel=1e-11)
+    assert weighted.certificate.objective == pytest.approx(
+        repeated.certificate.objective, rel=1e-11
+    )
     np.testing.assert_allclose(weighted.coef, repeated.coef, atol=2e-6)
 
 

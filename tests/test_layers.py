@@ -93,6 +93,7 @@ def test_c_functions_say_whether_they_raise(path):
 # What kernels write to, by module; all else that they take may be read-only.
 WRITTEN = {
     "columns": {"counts", "indices", "values"},
+    "dual_cd": {"squares", "k", "out", "a", "logit", "u", "resting"},
     "encode": {"codes"},
     "joint": {
         "b", "V", "u", "paid", "moments", "last", "collected", "value", "gradient", "out", "w",
@@ -137,7 +138,8 @@ def test_parallel_does():
 
 # Files between the estimators and the kernels: each knows the kernels of one purpose.
 CALLERS = {
-    "_blocks.py", "_columns.py", "_data.py", "_dual_lanes.py", "_epochs.py", "_isa.py",
+    "_blocks.py", "_columns.py", "_data.py", "_dual_cd.py", "_dual_lanes.py", "_epochs.py",
+    "_isa.py",
     "_lanes.py", "_learner.py", "_linear.py", "_mistakes.py", "_prepare.py", "_probability.py",
     "_problem.py", "_row_slices.py", "_safety.py", "_scorer.py", "_scores.py",
     "_sgd.py", "_split.py", "_svmlight.py", "_voted.py", "categories.py", "text.py",
