@@ -21,6 +21,7 @@ __all__ = ["Gram"]
 
 # Columns at most: 8 MB
 _MOST_COLUMNS = 1024
+_MOST_HEAVY = 256
 # The price, in turns over the rows, above which the matrix is left alone
 _MOST_TURNS = 25
 # Products of pairs that BLAS takes in the time of one entry of a turn
@@ -32,6 +33,8 @@ _PER_CALL = 2e7
 _RIDGE = 1e-13
 # Signs that may change between two turns
 _MOST_FACES = 10
+# A turn that lowers the objective by no more than this share of it is the last.
+_NOTHING = 1e-16
 
 
 class Gram:
@@ -71,6 +74,15 @@ class Gram:
         self._add(new)
         return True
 
+    def heaviest(self, chosen: np.ndarray) -> np.ndarray:
+        """Those of the chosen columns with the most entries: if turns are slow, it is they that
+        resemble each other."""
+        columns = self._model.columns
+        if columns.indptr is None or len(chosen) <= _MOST_HEAVY:
+            return chosen[:_MOST_HEAVY]
+        sizes = columns.indptr[chosen + 1] - columns.indptr[chosen]
+        return np.sort(chosen[np.argpartition(-sizes, _MOST_HEAVY)[:_MOST_HEAVY]])
+
     def _add(self, new: np.ndarray) -> None:
         """Multiply new columns with each other and with those that are there."""
         model, first = self._model, len(self._members)
@@ -104,16 +116,18 @@ class Gram:
 
     def descend(self, chosen: np.ndarray, l1: float, l2: float, positive: bool, w: np.ndarray,
                 r: np.ndarray, most: int, goal: float,
-                dual: Callable[[np.ndarray, float, float], float]) -> int:
-        """Turns over chosen columns until their duality gap is down to the goal; `w` and `r`, which
-        has to be centred, change with them. How many."""
+                dual: Callable[[np.ndarray, float, float], float] | None = None
+                ) -> tuple[int, float]:
+        """Turns over chosen columns until their duality gap, or without a dual the decrease of a
+        turn, is down to the goal; `w` and `r`, which has to be centred, change with them:
+        (how many, change of the intercept)."""
         places = self._slot[chosen].astype(np.int64)
         inside = w[self._members]
         before = inside.copy()
         v = np.empty(len(inside))
         for start, stop in self._model.pieces(self._members):
             _primal.slopes(self._model.columns, self._members, r, v, start, stop)
-        square = self._model.square(r)
+        square = self._model.square(r) if dual else 0.0
         turns, enough = 0, 0.3 * goal
         per_call = int(np.clip(_PER_CALL / max(1, len(places) * len(inside)), 1, 20))
         while turns < most:
@@ -124,18 +138,23 @@ class Gram:
                 min(per_call, most - turns), enough,
             )
             turns += done
-            own, seen = inside[places], v[places]
-            primal = 0.5 * square + l1 * float(np.abs(own).sum()) + 0.5 * l2 * float(own @ own)
-            if primal - dual(seen, square, float(own @ seen) + square) <= goal:
-                break
+            if dual is None:
+                if decrease <= enough:
+                    break
+            else:
+                own = inside[places]
+                primal = (0.5 * square + l1 * float(np.abs(own).sum())
+                          + 0.5 * l2 * float(own @ own))
+                gap = primal - dual(v[places], square, float(own @ v[places]) + square)
+                if gap <= goal or decrease <= _NOTHING * primal:
+                    break
             for _ in range(_MOST_FACES):
                 square, whole = self._to_face_minimum(places, l1, l2, positive, inside, v, square)
                 if whole:
                     break
             if decrease <= enough:
                 enough *= 0.01
-        self._carry_over(inside, before, w, r)
-        return turns
+        return turns, self._carry_over(inside, before, w, r)
 
     def _to_face_minimum(self, places: np.ndarray, l1: float, l2: float, positive: bool,
                          inside: np.ndarray, v: np.ndarray,
@@ -167,12 +186,13 @@ class Gram:
         return square, t == 1.0
 
     def _carry_over(self, inside: np.ndarray, before: np.ndarray, w: np.ndarray,
-                    r: np.ndarray) -> None:
-        """Write the new weights, and take what they explain off the residuals."""
+                    r: np.ndarray) -> float:
+        """Write the new weights, and take what they explain off the residuals: what the intercept
+        takes."""
         change = np.zeros(len(w))
         change[self._members] = inside - before
         w[self._members] = inside
         z = np.zeros(len(r))
         add_columns(self._model.columns, self._members, change, z)
         r -= z * (self._model.h if len(self._model.h) else self._model.each)
-        self._model.centre(r, float(r.sum()))
+        return self._model.centre(r, float(r.sum()))
