@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from ._centred import ROUNDING, Centred, is_denselike, measured
 from ._cholesky import cholesky
 from ._problem import Fit, Problem
 
-__all__ = ["DirectFit", "solve", "solve_all"]
+__all__ = ["ByColumns", "DirectFit", "solve", "solve_all"]
 
 # Largest order of the matrix that is factorised, and the multiplications that may go into it for
 # each stored entry: beyond them conjugate gradients cost less
@@ -44,6 +45,7 @@ class DirectFit(Fit):
 
     rank: int | None = None
     singular: np.ndarray | None = None  # of sqrt(s_i) (x_i - c)
+    factor: Any = None  # of A^T A + l2 I, where that is what was factorised
 
 
 def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
@@ -64,7 +66,7 @@ def solve_all(problems: list[Problem], tol: float, max_iter: int, seed: np.ndarr
         factor: _Factor = _factor_without_penalty(rows)
     else:
         n, d = first.X.shape
-        factor = (_ByColumns if n >= d else _ByRows)(rows, first.l2)
+        factor = (ByColumns if n >= d else _ByRows)(rows, first.l2)
     return [_answer(problem, rows, factor, tol) for problem in problems]
 
 
@@ -105,6 +107,7 @@ def _answer(problem: Problem, rows: Centred, factor: _Factor, tol: float) -> Fit
         w, mean - float(rows.centre @ w), 1, certificate,
         certificate.relative_gap <= max(tol, ROUNDING),
         rank=factor.rank, singular=factor.singular,
+        factor=factor if isinstance(factor, ByColumns) else None,
     )  # fmt: skip
 
 
@@ -134,13 +137,13 @@ class _Factor:
         raise NotImplementedError
 
 
-class _ByColumns(_Factor):
+class ByColumns(_Factor):
     """Cholesky of A^T A + l2 I."""
 
     def __init__(self, rows: Centred, l2: float):
         super().__init__(rows)
         self.l2 = l2
-        self.solve_scaled, _ = cholesky(rows.gram(), l2)
+        self.solve_scaled, self.rcond = cholesky(rows.gram(), l2)
 
     def step(self, residual: np.ndarray, state: np.ndarray) -> np.ndarray:
         rows = self.rows
@@ -172,20 +175,16 @@ class _ByRows(_Factor):
         return self.solve_scaled(self.root * residual - self.l2 * state)
 
 
-class _Full(_Factor):
-    """Without a penalty, by Cholesky: the columns are independent."""
+class _Full(ByColumns):
+    """The same without a penalty: the columns are independent."""
 
-    def __init__(self, rows: Centred, matrix: np.ndarray, solve_scaled: Callable):
+    def __init__(self, rows: Centred, matrix: np.ndarray, solve_scaled: Callable, rcond: float):
         from scipy.linalg import eigvalsh
 
-        super().__init__(rows)
-        self.solve_scaled = solve_scaled
+        self.rows, self.l2, self.solve_scaled, self.rcond = rows, 0.0, solve_scaled, rcond
         values = eigvalsh(matrix, check_finite=False)[::-1]
         self.rank = len(values)
         self.singular = np.sqrt(np.maximum(values, 0.0) / rows.scale_of_share)
-
-    def step(self, residual: np.ndarray, state: np.ndarray) -> np.ndarray:
-        return self.solve_scaled(self.rows.rmatvec(self.rows.share * residual))
 
 
 class _Decomposed(_Factor):
@@ -215,5 +214,5 @@ def _factor_without_penalty(rows: Centred) -> _Factor:
         matrix = rows.gram()
         solve_scaled, rcond = cholesky(matrix.copy(), 0.0)
         if rcond > _WELL:
-            return _Full(rows, matrix, solve_scaled)
+            return _Full(rows, matrix, solve_scaled, rcond)
     return _Decomposed(rows)
