@@ -11,6 +11,7 @@ from ._exceptions import NotFittedError as NotFittedError
 from .categories import OneHotEncoder as OneHotEncoder
 from .io import dump_svmlight_file as dump_svmlight_file
 from .io import load_svmlight_file as load_svmlight_file
+from .linear_regression import LinearRegression as LinearRegression
 from .model_selection import GridSearchCV as GridSearchCV
 from .model_selection import KFold as KFold
 from .model_selection import LeaveOneOut as LeaveOneOut
@@ -28,6 +29,9 @@ from .persist import load as load
 from .persist import save as save
 from .pipeline import Pipeline as Pipeline
 from .pipeline import make_pipeline as make_pipeline
+from .ridge import Ridge as Ridge
+from .ridge import RidgeClassifier as RidgeClassifier
+from .ridge_cv import RidgeCV as RidgeCV
 from .sgd import SGDClassifier as SGDClassifier
 from .sgd import SGDRegressor as SGDRegressor
 from .svm import LinearSVC as LinearSVC

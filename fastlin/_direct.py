@@ -25,11 +25,11 @@ from ._centred import ROUNDING, Centred, is_denselike, measured
 from ._cholesky import cholesky
 from ._problem import Fit, Problem
 
-__all__ = ["ByColumns", "DirectFit", "solve", "solve_all"]
+__all__ = ["MOST_ORDER", "ByColumns", "DirectFit", "Factor", "answer", "solve", "solve_all"]
 
 # Largest order of the matrix that is factorised, and the multiplications that may go into it for
 # each stored entry: beyond them conjugate gradients cost less
-_LARGEST_ORDER = 6000
+MOST_ORDER = 6000
 _WORTH = 4000
 # Entries of the densest copy of sparse rows, for a decomposition without a penalty
 _DENSE_COPY = 1 << 25
@@ -63,11 +63,11 @@ def solve_all(problems: list[Problem], tol: float, max_iter: int, seed: np.ndarr
                 for problem, start in zip(problems, starts, strict=True)]
     rows = Centred(first)
     if first.l2 == 0:
-        factor: _Factor = _factor_without_penalty(rows)
+        factor: Factor = _factor_without_penalty(rows)
     else:
         n, d = first.X.shape
         factor = (ByColumns if n >= d else _ByRows)(rows, first.l2)
-    return [_answer(problem, rows, factor, tol) for problem in problems]
+    return [answer(problem, rows, factor, tol) for problem in problems]
 
 
 def _is_worth_it(problem: Problem) -> bool:
@@ -75,8 +75,8 @@ def _is_worth_it(problem: Problem) -> bool:
     n, d = problem.X.shape
     order = min(n, d)
     if problem.l2 == 0 and not is_denselike(problem.X):
-        return n * d <= _DENSE_COPY and order <= _LARGEST_ORDER
-    if order > _LARGEST_ORDER:
+        return n * d <= _DENSE_COPY and order <= MOST_ORDER
+    if order > MOST_ORDER:
         return False
     if is_denselike(problem.X):
         return True
@@ -86,7 +86,7 @@ def _is_worth_it(problem: Problem) -> bool:
     return pairs + order**3 / 8 <= _WORTH * problem.X.nnz
 
 
-def _answer(problem: Problem, rows: Centred, factor: _Factor, tol: float) -> Fit:
+def answer(problem: Problem, rows: Centred, factor: Factor, tol: float) -> Fit:
     """Solve for one target, and correct until the digits are there."""
     mean = float(rows.share @ problem.y) if problem.fit_intercept else 0.0
     target = problem.y - mean
@@ -111,7 +111,7 @@ def _answer(problem: Problem, rows: Centred, factor: _Factor, tol: float) -> Fit
     )  # fmt: skip
 
 
-class _Factor:
+class Factor:
     """(A^T A + l2 I)^-1 in some form; what it solves for, `state`, is w unless it says other."""
 
     rank: int | None = None
@@ -137,7 +137,7 @@ class _Factor:
         raise NotImplementedError
 
 
-class ByColumns(_Factor):
+class ByColumns(Factor):
     """Cholesky of A^T A + l2 I."""
 
     def __init__(self, rows: Centred, l2: float):
@@ -150,7 +150,7 @@ class ByColumns(_Factor):
         return self.solve_scaled(rows.rmatvec(rows.share * residual) - self.l2 * state)
 
 
-class _ByRows(_Factor):
+class _ByRows(Factor):
     """Cholesky of A A^T + l2 I; the state is a with w = A^T a."""
 
     def __init__(self, rows: Centred, l2: float):
@@ -187,7 +187,7 @@ class _Full(ByColumns):
         self.singular = np.sqrt(np.maximum(values, 0.0) / rows.scale_of_share)
 
 
-class _Decomposed(_Factor):
+class _Decomposed(Factor):
     """Without a penalty, by the singular values of A: the solution of least norm."""
 
     def __init__(self, rows: Centred):
@@ -207,7 +207,7 @@ class _Decomposed(_Factor):
         return self.Vt.T @ (self.inverse * (self.U.T @ (self.root * residual)))
 
 
-def _factor_without_penalty(rows: Centred) -> _Factor:
+def _factor_without_penalty(rows: Centred) -> Factor:
     """Cholesky where the columns are clearly independent, singular values elsewhere."""
     n, d = rows.X.shape
     if n > d and (rows.spread > 0).all():
