@@ -24,22 +24,25 @@ without them.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from . import _newton
 from ._blocks import matvec
-from ._cholesky import cholesky
 from ._centred import Centred, blocks, gram, kernel_matrix
-from ._direct import MOST_ORDER, Factor, answer
+from ._cholesky import cholesky
+from ._clone import clone
+from ._direct import MOST_ORDER, Factor, answer, solve
 from ._problem import Fit, Problem
 from ._row_slices import rows_taken
 
-__all__ = ["Approximation", "Spectrum", "approximate", "held_out"]
+__all__ = ["Approximation", "HeldOutMixin", "Spectrum", "approximate", "held_out"]
 
 _EPS = float(np.finfo(np.float64).eps)
-# A row of at least this leverage is fitted by a weight of its own: nothing follows from the rest
-_FULL_LEVERAGE = 1 - 1e-8
+# A row of at least this leverage is all that determines a weight: it is left out in earnest
+_FULL_LEVERAGE = 1 - 1e-9
+_SEED = np.zeros(4, np.uint64)
 # Rows that are left out in earnest
 _CHECKED = 4
 
@@ -78,18 +81,17 @@ class Spectrum:
         return out
 
     def residuals(self, l2: np.ndarray) -> np.ndarray:
-        """y_i minus the answer of the model trained without row i, of shape (n, n_l2); NaN where
-        that is not determined."""
-        inverse, target = self.inverse(l2), self.problem.y - self.mean
+        """y_i minus the answer of the model trained without row i, of shape (n, n_l2)."""
+        n, inverse, target = len(self.problem.y), self.inverse(l2), self.problem.y - self.mean
+        if n == 1:
+            return np.repeat(self.problem.y[:, None], len(l2), axis=1)
         if self.by_rows:
             Q = self.vectors
             a = Q @ (inverse * (Q.T @ (self.root * target))[:, None])
-            part = (Q * Q) @ inverse
-            free = part * l2 > 1 - _FULL_LEVERAGE
-            return np.where(free, a, np.nan) / (np.where(free, part, 1.0) * self.root[:, None])
+            return a / (((Q * Q) @ inverse) * self.root[:, None])
         along = self.vectors.T @ self.rows.rmatvec(self.rows.share * target)
         answers = inverse * along[:, None]
-        out, n = np.empty((len(target), len(l2))), len(target)
+        out = np.empty((n, len(l2)))
         for start, block in blocks(self.rows.X, np.ones(n), self.rows.centre):
             part = slice(start, start + len(block))
             block = block @ self.vectors
@@ -99,8 +101,23 @@ class Spectrum:
             leverage += self.problem.fit_intercept
             leverage *= self.rows.share[part, None]
             free = leverage < _FULL_LEVERAGE
-            out[part] = np.where(free, residual, np.nan) / np.where(free, 1 - leverage, 1.0)
+            out[part] = residual / np.where(free, 1 - leverage, np.nan)
+        for i in np.flatnonzero(np.isnan(out).any(axis=1)):
+            out[i] = self.problem.y[i] - self._refits(int(i), l2)
         return out
+
+    def _refits(self, i: int, l2: np.ndarray) -> np.ndarray:
+        """Answers to row i of models that are fitted without it."""
+        problem = self.problem
+        rest = np.delete(np.arange(len(problem.y)), i)
+        without = replace(
+            problem, X=rows_taken(problem.X, rest), y=problem.y[rest],
+            weight=problem.weight[rest] if len(problem.weight) else problem.weight,
+        )  # fmt: skip
+        factor = problem.total_weight / without.total_weight
+        fits = [solve(replace(without, l2=one * factor), 1.0, 1, _SEED) for one in l2]
+        row = rows_taken(problem.X, np.array([i]))
+        return np.array([matvec(row, fit.coef, fit.intercept)[0] for fit in fits])
 
     def fit(self, l2: float, tol: float) -> Fit:
         """The answer for one strength."""
@@ -148,7 +165,7 @@ def _eigh(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def held_out(problem: Problem) -> np.ndarray | None:
     """The answer to each row of a least-squares model trained without it, or None where that has no
-    closed form: with L1, with w >= 0, and where a row is all that determines a weight."""
+    closed form: with L1, with w >= 0, without a penalty where columns depend on each other."""
     n, d = problem.X.shape
     plain = problem.loss == "squared_error" and problem.l1 == 0 and not problem.positive
     if not plain or min(n, d) > MOST_ORDER or (problem.l2 == 0 and n <= d):
@@ -165,8 +182,6 @@ def held_out(problem: Problem) -> np.ndarray | None:
     if problem.l2 == 0 and spectrum.values[0] <= 1e-12 * spectrum.values[-1]:
         return None
     residual = spectrum.residuals(np.array([problem.l2]))[:, 0]
-    if not np.isfinite(residual).all():
-        return None
     out = np.empty(n)
     out[kept] = problem.y - residual
     if len(kept) < n:
@@ -174,6 +189,19 @@ def held_out(problem: Problem) -> np.ndarray | None:
         fit = spectrum.fit(problem.l2, 1.0)
         out[others] = matvec(rows_taken(whole.X, others), fit.coef, fit.intercept)
     return out
+
+
+class HeldOutMixin:
+    """For regressors that minimise the squared error: what `_held_out` of the searches asks."""
+
+    def _held_out(self, X: Any, y: Any, sample_weight: Any) -> np.ndarray | None:
+        """The answer to each row of the model trained without it, or None."""
+        twin = clone(self)
+        rows, y, weight = twin._begin(X, y, sample_weight)
+        weight = np.empty(0) if weight is None else weight
+        total = float(weight.sum()) if len(weight) else float(len(y))
+        return held_out(Problem(X=rows, y=y, weight=weight, fit_intercept=twin.fit_intercept,
+                                **twin._terms(total)))
 
 
 @dataclass(frozen=True)
@@ -224,16 +252,16 @@ def _influence(problem: Problem, share: np.ndarray, h: np.ndarray) -> np.ndarray
     centre = Centred(replace(problem, weight=h)).centre if free else np.zeros(d)
     out = np.full(n, 1 / mass if free else 0.0)
     if n >= d or problem.l2 == 0:
-        solve, _ = cholesky(gram(X, h, centre), problem.l2)
+        inverse, _ = cholesky(gram(X, h, centre), problem.l2)
         for start, block in blocks(X, np.ones(n), centre):
-            out[start : start + len(block)] += (block * solve(block.T).T).sum(axis=1)
+            out[start : start + len(block)] += (block * inverse(block.T).T).sum(axis=1)
         return out
     # (l2 I + A^T A)^-1 = (I - A^T (l2 I + A A^T)^-1 A) / l2, with A = sqrt(h) (X - c)
     K, root = kernel_matrix(X, np.ones(n), centre), np.sqrt(h)
     squares = np.diagonal(K).copy()
     K *= root[:, None]
-    solve, _ = cholesky(K * root, problem.l2)
-    out += (squares - (K * solve(K)).sum(axis=0)) / problem.l2
+    inverse, _ = cholesky(K * root, problem.l2)
+    out += (squares - (K * inverse(K)).sum(axis=0)) / problem.l2
     return out
 
 
@@ -244,5 +272,5 @@ def _left_out(problem: Problem, fit: Fit, i: int) -> float:
     weight = problem.weight.copy() if len(problem.weight) else np.ones(n)
     gone, weight[i] = weight[i], 0.0
     without = replace(problem, weight=weight, l2=problem.l2 * total / (total - gone))
-    other = _newton.solve(without, 1e-8, 100, np.zeros(4, np.uint64), fit)
+    other = _newton.solve(without, 1e-8, 100, _SEED, fit)
     return float(matvec(rows_taken(problem.X, np.array([i])), other.coef, other.intercept)[0])

@@ -8,6 +8,7 @@ import numpy as np
 
 from ._docs import attributes, parameters
 from ._exact import ExactEstimator, ExactRegressorMixin
+from ._leave_one_out import HeldOutMixin
 from ._linear import LinearRegressorMixin
 from ._params import Boolean
 from ._problem import Fit
@@ -17,7 +18,7 @@ __all__ = ["LinearRegression"]
 _MOST_ITERATIONS = 10_000
 
 
-class LinearRegression(ExactRegressorMixin, LinearRegressorMixin, ExactEstimator):
+class LinearRegression(HeldOutMixin, ExactRegressorMixin, LinearRegressorMixin, ExactEstimator):
     __doc__ = f"""Least squares: the linear model with the smallest squared error.
 
     It minimises over w and b ::

@@ -9,6 +9,7 @@ import numpy as np
 from ._direct import solve_all
 from ._docs import attributes, parameters
 from ._exact import ExactClassifierMixin, ExactEstimator, ExactRegressorMixin
+from ._leave_one_out import HeldOutMixin
 from ._linear import LinearClassifierMixin, LinearRegressorMixin, responses
 from ._params import Boolean, Either, Integer, OneOf, Real
 from ._posterior import FEW_COLUMNS, kept_posterior, standard_deviation
@@ -64,7 +65,7 @@ class _RidgeBase(ExactEstimator):
         return {"loss": "squared_error", "positive": self.positive, **terms}
 
 
-class Ridge(ExactRegressorMixin, LinearRegressorMixin, _RidgeBase):
+class Ridge(HeldOutMixin, ExactRegressorMixin, LinearRegressorMixin, _RidgeBase):
     __doc__ = f"""Ridge regression: least squares with an L2 penalty, and its posterior.
 
     It minimises over w and b ::
