@@ -24,6 +24,8 @@ MODULES = {
     "columns": [],
     "losses": [],
     "blocks": [],
+    "transpose": [],
+    "primal_cd": [],
     "newton": [],
     "sgd": [],
     "dual_cd": [],

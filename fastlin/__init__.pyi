@@ -11,7 +11,15 @@ from ._exceptions import NotFittedError as NotFittedError
 from .categories import OneHotEncoder as OneHotEncoder
 from .io import dump_svmlight_file as dump_svmlight_file
 from .io import load_svmlight_file as load_svmlight_file
+from .lasso import ElasticNet as ElasticNet
+from .lasso import ElasticNetCV as ElasticNetCV
+from .lasso import Lasso as Lasso
+from .lasso import LassoCV as LassoCV
+from .lasso import RegularizationPath as RegularizationPath
+from .lasso import regularization_path as regularization_path
 from .linear_regression import LinearRegression as LinearRegression
+from .logistic import LogisticRegression as LogisticRegression
+from .logistic_cv import LogisticRegressionCV as LogisticRegressionCV
 from .model_selection import GridSearchCV as GridSearchCV
 from .model_selection import KFold as KFold
 from .model_selection import LeaveOneOut as LeaveOneOut

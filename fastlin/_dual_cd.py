@@ -10,12 +10,14 @@ when `tol` is likely to be reached.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ._blocks import matvec, rmatvec
 from ._core import dual_cd as _dual_cd
 from ._core import losses as _losses
-from ._core.rows import Rows
+from ._core.rows import NEAR_BYTES, Rows
 from ._data import as_rows
 from ._epochs import RowOrder, row_order
 from ._parallel import Cancelled, is_cancelled
@@ -28,6 +30,7 @@ _NOTHING = np.empty(0)
 _NO_MARKS = np.empty(0, np.uint8)
 # Losses made of lines: variables settle at corners, and their rows may rest.
 _OF_LINES = ("hinge", "epsilon_insensitive")
+_OF_MARGINS = ("log_loss", "hinge", "squared_hinge")
 # nu over the mean of |x - c|^2: ten times more costs two to three times as many epochs, ten times
 # less lets B lag behind.
 _NU = 0.01
@@ -35,50 +38,60 @@ _NU = 0.01
 _CENTRE_ROWS = 4096
 # The gap is estimated on every so many rows, where there are many.
 _STRIDE, _MANY_ROWS = 8, 4096
-# Gap over its estimate before the first is measured, and the least that is believed
-_RATIO, _LEAST_RATIO = 0.3, 0.02
-# The gap is measured at the latest when so many times the epochs of the last time have run.
-_PATIENCE = 2
+# A gap so many times its estimate means that rows rest that should not.
+_SURPRISE = 4.0
+# An epoch more is cheaper than a gap measured in vain.
+_MARGIN = 0.8
+# The least ratio of a gap to its estimate that is believed
+_LEAST_RATIO = 0.05
+# The gap is measured at the latest after twice the epochs of the last time and so many.
+_PATIENCE = 20
 # A gap of this size asks for double precision, and so does one that no longer falls by the factor.
 _SINGLE_GAP, _PROGRESS = 1e-6, 0.5
+# For a gap this small w is summed up afresh: the rounding of many steps shows.
+_DRIFT = 1e-10
 
 
 def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
           start: Fit | None = None) -> Fit:
     """Minimise until the relative gap is at most `tol`, or for `max_iter` epochs."""
-    best = _Best(problem)
+    best = _Best(problem, tol)
     ascent = _Ascent(problem, seed, start, best.intercept)
     watch = _Watch(tol)
     for epoch in range(1, max_iter + 1):
         ascent.run_epoch()
-        if epoch < max_iter and not watch.is_due(epoch, ascent.estimate(best.objective)):
-            continue
-        gap = best.offer(ascent.a, ascent.intercept())
-        if best.gap <= tol:
-            break
-        ascent.wake()
-        if watch.note(epoch, gap):
-            ascent.refine()
-    return best.fit(epoch, tol)
+        is_last = epoch == max_iter
+        if is_last or watch.is_due(epoch, ascent.estimate(best.objective)):
+            gap = best.offer(ascent, is_last)
+            if best.is_good:
+                break
+            if gap > _SURPRISE * watch.expected:
+                ascent.wake_all()
+            if watch.note(epoch, gap):
+                ascent.refine()
+    return best.fit(epoch)
 
 
 class _Watch:
     """When the gap is worth measuring."""
 
     def __init__(self, tol: float):
-        self.tol, self.ratio = tol, _RATIO
-        self.last, self.gap, self.estimate = 0, np.inf, np.inf
+        self.tol, self.ratio = tol, 1.0
+        self.last, self.gap, self.expected, self.estimate = 0, np.inf, np.inf, np.inf
 
     def is_due(self, epoch: int, estimate: float) -> bool:
-        """Whether the gap of this epoch's end is likely to be below tol."""
+        """Whether the gap of this epoch's end is likely to be at most tol."""
+        # seen half an epoch before, on average
+        fall = estimate / self.estimate if 0 < self.estimate < np.inf else 1.0
+        self.expected = estimate * min(1.0, fall**0.5)
         self.estimate = estimate
-        return self.ratio * estimate <= self.tol or epoch >= _PATIENCE * self.last + 10
+        return self.ratio * self.expected <= _MARGIN * self.tol or epoch >= 2 * self.last + _PATIENCE
 
     def note(self, epoch: int, gap: float) -> bool:
         """Take down a gap above tol; whether it asks for double precision."""
         stalls = gap > _PROGRESS * self.gap
-        if np.isfinite(self.estimate) and self.estimate > 0:
-            self.ratio = max(_LEAST_RATIO, min(gap / self.estimate, 1 / _LEAST_RATIO))
+        if 0 < self.expected < np.inf:
+            self.ratio = min(max(gap / self.expected, _LEAST_RATIO), 1.0 / _LEAST_RATIO)
         self.last, self.gap = epoch, gap
         return stalls or gap <= _SINGLE_GAP
 
@@ -86,50 +99,90 @@ class _Watch:
 class _Best:
     """The best answer measured so far: at first that without weights."""
 
-    def __init__(self, problem: Problem):
-        self.problem = problem
-        nothing = np.zeros(len(problem.y))
+    def __init__(self, problem: Problem, tol: float):
+        self.problem, self.tol = problem, tol
+        few = _without_rows(problem)
+        nothing = np.zeros(len(few.y))
         self.coef = np.zeros(problem.X.shape[1])
-        self.intercept = problem.best_intercept(nothing)
-        self.zero = problem.mean_loss(nothing)
-        self.objective = problem.mean_loss(nothing + self.intercept)
-        self.bound = problem.dual(nothing, self.coef)
-        self.dual: np.ndarray | None = None
+        self.intercept = few.best_intercept(nothing)
+        self.zero = few.mean_loss(nothing)
+        self.objective = few.mean_loss(nothing + self.intercept)
+        # the conjugates are 0 at 0
+        self.bound, self.dual = 0.0, np.zeros(len(problem.y))
+
+    def gap(self, objective: float, bound: float) -> float:
+        """The relative gap between P and D."""
+        return Certificate.of(objective, bound, self.zero).relative_gap
 
     @property
-    def certificate(self) -> Certificate:
-        """P of the best weights against the best bound."""
-        return Certificate.of(self.objective, self.bound, self.zero)
+    def is_good(self) -> bool:
+        """Whether the gap is at most tol."""
+        return self.gap(self.objective, self.bound) <= self.tol
 
-    @property
-    def gap(self) -> float:
-        """The relative gap."""
-        return self.certificate.relative_gap
+    def offer(self, ascent: _Ascent, is_last: bool) -> float:
+        """Measure what an ascent has reached; returns its relative gap, or nearly that."""
+        # what overflows is no answer
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._measure(ascent, is_last)
 
-    def offer(self, a: np.ndarray, b: float) -> float:
-        """Measure the weights that follow from the dual variables a; returns their relative gap. b
-        is near the best intercept."""
-        problem = self.problem
-        a = problem.project(a)
-        v = rmatvec(problem.X, problem.weighted(a))
-        w = v / problem.l2
-        b = b if problem.fit_intercept and np.isfinite(b) else 0.0
+    def _measure(self, ascent: _Ascent, is_last: bool) -> float:
+        """The same."""
+        problem, w = self.problem, ascent.weights(self.tol < _DRIFT)
+        b = ascent.intercept() if problem.fit_intercept else 0.0
         z = matvec(problem.X, w, b)
         if not np.isfinite(z).all():
             return np.inf
+        ascent.wake(z)
         more = problem.best_intercept(z)
-        z += more
-        objective, bound = problem.primal(z, w), problem.dual(a, v)
+        penalty = 0.5 * problem.l2 * float(w @ w)
+        objective = problem.mean_loss(z + more) + penalty
+        if not np.isfinite(objective):
+            return np.inf
         if objective < self.objective:
             self.coef, self.intercept, self.objective = w, b + more, objective
-        if bound >= self.bound:
-            self.bound, self.dual = bound, a
-        return Certificate.of(objective, bound, self.zero).relative_gap
+        feasible = problem.project(ascent.a)
+        lost = problem.weighted(ascent.a - feasible)
+        bound, doubt = self._bound(feasible, lost, penalty, z - b, ascent.lengths)
+        open_ = self.gap(self.objective, bound + doubt) <= self.tol < self.gap(
+            self.objective, bound)
+        if doubt > 0 and (open_ or is_last):
+            v = problem.l2 * w - rmatvec(problem.X, lost)
+            bound, doubt = problem.dual(feasible, v), 0.0
+        if bound > self.bound:
+            self.bound, self.dual = bound, feasible.copy()
+        return self.gap(objective, bound + doubt)
 
-    def fit(self, n_iter: int, tol: float) -> Fit:
+    def _bound(self, feasible: np.ndarray, lost: np.ndarray, penalty: float, z: np.ndarray,
+               lengths: np.ndarray) -> tuple[float, float]:
+        """A lower bound of D at the feasible dual variables, and what D may be above it.
+
+        They came from others that lead to w, with responses z = Xw, by losing `lost`, and with it
+        w lost q = sum_i lost_i x_i / l2. |w - q|^2 = |w|^2 - 2 w.q + |q|^2, where w.q is known
+        from z and |q| is at most a sum of lengths: no pass over the rows is needed.
+        """
+        value = self.problem.dual(feasible, _NOTHING) - penalty
+        if not lost.any():
+            return value, 0.0
+        longest = float(np.abs(lost) @ lengths)
+        doubt = 0.5 * longest * longest / self.problem.l2
+        return value + float(lost @ z) - doubt, doubt
+
+    def fit(self, n_iter: int) -> Fit:
         """The answer."""
-        dual = np.zeros(len(self.problem.y)) if self.dual is None else self.dual
-        return Fit(self.coef, self.intercept, n_iter, self.certificate, self.gap <= tol, dual)
+        certificate = Certificate.of(self.objective, self.bound, self.zero)
+        return Fit(self.coef, self.intercept, n_iter, certificate, self.is_good, self.dual)
+
+
+def _without_rows(problem: Problem) -> Problem:
+    """A problem of few rows with the same mean loss where w = 0."""
+    if problem.loss not in _OF_MARGINS:
+        return problem
+    y = np.array([-1.0, 1.0])
+    weight = problem.weight
+    counts = [float(weight[problem.y == k].sum()) if len(weight) else float((problem.y == k).sum())
+              for k in y]
+    kept = np.array(counts) > 0
+    return replace(problem, y=y[kept], weight=np.array(counts)[kept])
 
 
 class _Ascent:
@@ -137,9 +190,9 @@ class _Ascent:
 
     def __init__(self, problem: Problem, seed: np.ndarray, start: Fit | None, b: float):
         self.problem, X, n = problem, problem.X, len(problem.y)
-        self.X = _single(X) if _SINGLE_COPY else X
+        self.X = _in_single(X)
+        single = self.X.dtype == np.float32
         self.of_lines = problem.loss in _OF_LINES
-        single = self.X.dtype == np.float32 and not self.of_lines
         mass = min(1.0 / (problem.total_weight * problem.l2), 1e300)
         self.mass = mass * problem.weight if len(problem.weight) else np.full(n, mass)
         self.rule = {
@@ -154,14 +207,14 @@ class _Ascent:
         self.u = np.zeros(X.shape[1], np.float32 if single else np.float64)
         self._sum_up()
         if problem.fit_intercept:
-            self.state["B"] = b if start is None else start.intercept - self._offset()
+            self.state["B"] = (b if start is None else start.intercept) - self._offset()
         self.logit = _NOTHING
         if problem.loss == "log_loss":
             self.logit = np.empty(n)
             _dual_cd.logits(self.a * problem.y, self.logit)
         rows = np.arange(n)
         self.order = row_order(self.X, problem.y, rows, True, seed)
-        self.all_rows, self.active = self.order, rows
+        self.active = rows
         self.resting = np.zeros(n, np.uint8) if self.of_lines else _NO_MARKS
 
     def _find_centre(self) -> np.ndarray:
@@ -177,7 +230,7 @@ class _Ascent:
         """k, and the h of each row."""
         n, piece = len(self.X), rows_per_call(self.X)
         centred = self.problem.fit_intercept
-        squares, self.k = np.empty(n), np.empty(n if centred else 0)
+        squares, self.k, self.lengths = np.empty(n), np.empty(n if centred else 0), _NOTHING
         for start in range(0, n, piece):
             if is_cancelled():
                 raise Cancelled
@@ -185,20 +238,31 @@ class _Ascent:
                 self.X, self.centre, squares, self.k, start, min(start + piece, n)
             )
         if centred:
+            self.lengths = np.sqrt(squares)
             cc = float(self.centre @ self.centre)
             squares = np.maximum(squares + cc - 2 * self.k, 0.0)
-            # where rows are short beside l2, b would lag behind
-            nu = max(_NU * float(self.problem.weighted(squares).sum()), self.problem.l2)
+            # where rows are short beside l2, b would lag behind: then nu is what Newton's method
+            # would take for the step of b
+            least = 2.0 * self.problem.l2 / (_losses.bend(self.problem.code) or 1.0)
+            nu = max(_NU * float(self.problem.weighted(squares).sum()), least)
             squares += nu
             self.rule.update(cc=cc, nu=nu)
         self.h = squares * self.mass
 
-    def _sum_up(self) -> None:
-        """u, s and U from the dual variables."""
+    def _sum_up(self) -> np.ndarray:
+        """u, s and U from the dual variables; returns u in double."""
         pull = self.mass * self.a
-        self.u[:] = rmatvec(self.X, pull) if self.a.any() else 0.0
+        exact = rmatvec(self.problem.X, pull) if self.a.any() else np.zeros(len(self.u))
+        self.u[:] = exact
         if self.problem.fit_intercept:
+            b = self.intercept()
             self.state.update(s=float(pull.sum()), U=float(pull @ self.k))
+            self.state["B"] = b - self._offset()
+        return exact
+
+    def weights(self, afresh: bool) -> np.ndarray:
+        """w as the dual variables give it, in double."""
+        return self._sum_up() if afresh or self.u.dtype == np.float32 else self.u.copy()
 
     def _offset(self) -> float:
         """b - B"""
@@ -232,28 +296,38 @@ class _Ascent:
         total = self.rule["stride"] * self.problem.l2
         if len(self.active) == len(self.X):
             objective = min(objective, total * self.state["objective"])
-        return total * self.state["gap"] / max(objective, 1e-300)
+        return max(0.0, total * self.state["gap"]) / max(objective, 1e-300)
 
     def _rest(self) -> None:
         """Leave out the rows that were marked, and set what marks them in the next epoch."""
         self.rule["slack"] = self.state["violation"] or np.inf
-        active = self.active[self.resting[self.active] == 0]
-        if len(active) == len(self.active):
-            return
-        if len(active) == 0:
-            self.wake()
-            return
-        order = self.all_rows
-        self.active = active
-        self.order = RowOrder(active, True, order.seed, order.blocks, order.ahead)
+        self._visit_only(self.active[self.resting[self.active] == 0])
 
-    def wake(self) -> None:
-        """Let every row take part again."""
+    def wake(self, z: np.ndarray) -> None:
+        """Decide by the responses of all rows which of them take part."""
+        if not self.of_lines:
+            return
+        problem, slack = self.problem, np.empty(len(z))
+        _dual_cd.slacks(problem.code, problem.loss_parameter, z, problem.y, self.a, slack)
+        self.resting[:] = slack > self.rule["slack"]
+        self._visit_only(np.flatnonzero(self.resting == 0))
+
+    def wake_all(self) -> None:
+        """Let every row take part."""
         if self.of_lines:
             self.resting[:] = 0
             self.rule["slack"] = np.inf
-            self.order = self.all_rows
-            self.active = self.order.rows
+            self._visit_only(np.arange(len(self.X)))
+
+    def _visit_only(self, active: np.ndarray) -> None:
+        """Let these rows take part, or all if there are none."""
+        if len(active) == 0:
+            self.wake_all()
+            return
+        if len(active) != len(self.active):
+            order = self.order
+            self.order = RowOrder(active, True, order.seed, order.blocks, order.ahead)
+        self.active = active
 
     def refine(self) -> None:
         """Go on in double precision, on the user's own values."""
@@ -263,17 +337,20 @@ class _Ascent:
             self.X = self.problem.X
             self._measure()
         self.u = self.u.astype(np.float64)
-        b = self.intercept()
         self._sum_up()
-        if self.problem.fit_intercept:
-            self.state["B"] = b - self._offset()
 
 
-_SINGLE_COPY = False
-
-
-def _single(X: Rows) -> Rows:
-    return as_rows(X, np.float32)
+_LINES_DOUBLE = False
+_MULT = 1.0
+def _in_single(X: Rows) -> Rows:
+    """X with values of float32 where u would not fit the cache in double."""
+    if X.dtype == np.float32 or X.shape[1] * 8 <= NEAR_BYTES:
+        return X
+    try:
+        return as_rows(X, np.float32)
+    except ValueError:
+        # a value is too large
+        return X
 
 
 def _dual_of(problem: Problem, start: Fit) -> np.ndarray:

@@ -7,6 +7,7 @@ the same probabilities, which then is only the loss of later calls of its `parti
 
 from __future__ import annotations
 
+import copy
 import sys
 from typing import Any
 
@@ -111,7 +112,73 @@ def _passive_aggressive(model: Any, linear_model: Any) -> Any:
     return _with_weights(getattr(linear_model, kind), model, **steps)
 
 
+# What names a way to the optimum, whose legal values differ
+_WAYS = ("solver", "dual", "penalty", "random_state", "cv")
+
+
+def _logistic(model: Any, linear_model: Any) -> Any:
+    """Of logistic regression: of several classes by scikit-learn's one-vs-rest, since its own class
+    has a softmax."""
+    if len(model.classes_) == 2:
+        return _one_logistic(model, linear_model)
+    from sklearn.multiclass import OneVsRestClassifier
+    from sklearn.preprocessing import LabelBinarizer
+
+    estimator = OneVsRestClassifier(_one_logistic(model, linear_model, 0), n_jobs=model.n_jobs)
+    estimator.estimators_ = [
+        _one_logistic(model, linear_model, k) for k in range(len(model.classes_))
+    ]
+    estimator.label_binarizer_ = LabelBinarizer(sparse_output=True).fit(model.classes_)
+    estimator.n_features_in_ = model.n_features_in_
+    if hasattr(model, "feature_names_in_"):
+        estimator.feature_names_in_ = model.feature_names_in_.copy()
+    return estimator
+
+
+def _one_logistic(model: Any, linear_model: Any, k: int | None = None) -> Any:
+    """Of two classes, or of class k against the rest."""
+    ratio, C = model._strength()
+    estimator = linear_model.LogisticRegression(
+        C=C, l1_ratio=ratio, solver="saga" if ratio else "lbfgs", tol=model.tol,
+        fit_intercept=model.fit_intercept, max_iter=model.max_iter,
+        class_weight=model.class_weight if k is None else None,
+        random_state=_random_state(model.random_state),
+    )  # fmt: skip
+    _give_weights(estimator, model)
+    estimator.n_iter_ = np.array(model.n_iter_, dtype=np.int32)
+    if k is not None:
+        estimator.classes_ = np.array([0, 1])
+        for name in ("coef_", "intercept_", "n_iter_"):
+            setattr(estimator, name, getattr(estimator, name)[k : k + 1])
+    return estimator
+
+
+def _namesake(model: Any, linear_model: Any) -> Any:
+    """Of an estimator that solves the problem of scikit-learn's of that name."""
+    from sklearn import svm
+
+    name = type(model).__name__
+    kind = getattr(linear_model, name, None) or getattr(svm, name)
+    estimator = kind()
+    own = estimator.get_params(deep=False)
+    given = model.get_params(deep=False)
+    estimator.set_params(
+        **{name: given[name] for name in given if name in own and name not in _WAYS}
+    )
+    _give_weights(estimator, model)
+    for name in ("n_iter_", "alpha_", "l1_ratio_", "alphas_", "mse_path_", "dual_gap_"):
+        if hasattr(model, name):
+            setattr(estimator, name, copy.copy(getattr(model, name)))
+    return estimator
+
+
 _CONVERTERS = {
+    "LogisticRegression": _logistic,
+    **dict.fromkeys(
+        ("LinearSVC", "LinearSVR", "Lasso", "ElasticNet", "LassoCV", "ElasticNetCV", "Ridge",
+         "RidgeCV", "RidgeClassifier", "LinearRegression"),
+        _namesake,
+    ),
     "Perceptron": _perceptron,
     "SGDClassifier": _sgd_classifier,
     "SGDRegressor": _sgd_regressor,
@@ -145,7 +212,7 @@ def _give_weights(estimator: Any, model: Any) -> None:
     """Copy what both call by the same name."""
     for name in ("coef_", "intercept_", "classes_", "feature_names_in_"):
         if hasattr(model, name):
-            setattr(estimator, name, getattr(model, name).copy())
+            setattr(estimator, name, copy.copy(getattr(model, name)))
     estimator.n_features_in_ = model.n_features_in_
 
 

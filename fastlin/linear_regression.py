@@ -97,8 +97,7 @@ class LinearRegression(HeldOutMixin, ExactRegressorMixin, LinearRegressorMixin, 
     def _publish(self, fits: list[Fit], dtype: np.dtype, places: list[int],
                  n_outputs: int) -> None:
         super()._publish(fits, dtype, places, n_outputs)
-        for name in ("rank", "singular"):
-            value = getattr(fits[0], name, None)
-            vars(self).pop(f"{name}_", None)
-            if value is not None:
-                setattr(self, f"{name}_", value)
+        found = {f"{name}_": getattr(fits[0], name, None) for name in ("rank", "singular")}
+        vars(self).pop("rank_", None)
+        vars(self).pop("singular_", None)
+        vars(self).update((name, value) for name, value in found.items() if value is not None)

@@ -94,7 +94,7 @@ class LogisticRegression(ExactClassifierMixin, LinearClassifierMixin, ExactEstim
 
     _constraints: ClassVar = {
         "penalty": Either(OneOf("auto", "l2", "l1", "elasticnet"), OneOf(None)),
-        "C": Either(Real(0, closed="right"), OneOf(float("inf"))),
+        "C": Real(0, closed="right", finite=False),
         "l1_ratio": Real(0, 1),
         "dual": Either(Boolean(), OneOf("auto")),
         "intercept_scaling": Real(0, closed="right"),
@@ -128,9 +128,13 @@ class LogisticRegression(ExactClassifierMixin, LinearClassifierMixin, ExactEstim
                 "never penalised here.",
             )
 
-    def _terms(self, total_weight: float) -> dict[str, Any]:
+    def _strength(self) -> tuple[float, float]:
+        """l1_ratio and C, as `penalty` has them."""
         ratio = _RATIOS.get(self.penalty, self.l1_ratio)
-        C = float("inf") if self.penalty is None else float(self.C)
+        return float(ratio), float("inf") if self.penalty is None else float(self.C)
+
+    def _terms(self, total_weight: float) -> dict[str, Any]:
+        ratio, C = self._strength()
         return {"loss": "log_loss", **from_C(C, total_weight, ratio)}
 
     def _probability_kind(self) -> str:

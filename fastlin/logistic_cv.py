@@ -8,7 +8,7 @@ import numpy as np
 
 from ._clone import clone
 from ._docs import attributes, parameters
-from ._params import ArrayLike, Boolean, Callable, Either, HasMethods, Integer, OneOf
+from ._params import ArrayLike, Boolean, Callable, Either, HasMethods, Instance, Integer, OneOf
 from .logistic import LogisticRegression
 
 __all__ = ["LogisticRegressionCV"]
@@ -84,7 +84,7 @@ class LogisticRegressionCV(LogisticRegression):
         "Cs": Either(Integer(1), ArrayLike()),
         "l1_ratios": ArrayLike(),
         "cv": Either(Integer(2), HasMethods("split"), ArrayLike(), OneOf(None)),
-        "scoring": Either(OneOf(None), Callable(), HasMethods("lower")),
+        "scoring": Either(OneOf(None), Callable(), Instance(str)),
         "refit": Boolean(),
     }
 
@@ -106,6 +106,10 @@ class LogisticRegressionCV(LogisticRegression):
 
     def _check_together(self) -> None:
         """Rules between two parameters."""
+
+    def _strength(self) -> tuple[float, float]:
+        """l1_ratio and C that were found, or any before."""
+        return getattr(self, "l1_ratio_", 0.0), getattr(self, "C_", 1.0)
 
     def _grid(self, name: str) -> np.ndarray:
         """The values of Cs or l1_ratios."""
@@ -176,11 +180,11 @@ class LogisticRegressionCV(LogisticRegression):
             best, rows, y, weights
         )
         self.classes_ = models[-1].classes_
-        for name in ("coef_", "intercept_"):
-            setattr(self, name, np.mean([getattr(m, name) for m in models], axis=0))
-        self.coef_ = self.coef_.astype(rows.dtype)
-        for name in ("n_iter_", "objective_", "duality_gap_"):
-            setattr(self, name, np.max([getattr(m, name) for m in models], axis=0))
+        self.coef_ = np.mean([m.coef_ for m in models], axis=0, dtype=rows.dtype)
+        self.intercept_ = np.mean([m.intercept_ for m in models], axis=0)
+        self.n_iter_ = np.max([m.n_iter_ for m in models], axis=0)
+        self.objective_ = np.max([m.objective_ for m in models], axis=0)
+        self.duality_gap_ = np.max([m.duality_gap_ for m in models], axis=0)
 
     def _of_folds(self, best: LogisticRegression, rows: Any, y: np.ndarray,
                   weights: dict[str, np.ndarray]) -> list[LogisticRegression]:

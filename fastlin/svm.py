@@ -47,8 +47,8 @@ _REFERENCES = """References
        loss minimization", JMLR 14, 2013."""
 
 
-class _LinearSVM(ExactEstimator):
-    """What both have in common."""
+class _SupportVectorMixin:
+    """What both have in common; it comes before the mixins of their kinds."""
 
     _constraints: ClassVar = {
         "C": Real(0, closed="right"),
@@ -73,7 +73,9 @@ class _LinearSVM(ExactEstimator):
                 show_optimum(fit.n_iter, fit.certificate.objective, fit.certificate.relative_gap)
 
 
-class LinearSVC(ExactClassifierMixin, LinearClassifierMixin, _LinearSVM):
+class LinearSVC(
+    _SupportVectorMixin, ExactClassifierMixin, LinearClassifierMixin, ExactEstimator
+):
     __doc__ = f"""Linear support vector classifier to its optimum, with a certificate.
 
     For two classes, y = +-1, it minimises over w and b ::
@@ -170,7 +172,7 @@ class LinearSVC(ExactClassifierMixin, LinearClassifierMixin, _LinearSVM):
         }
 
 
-class LinearSVR(ExactRegressorMixin, LinearRegressorMixin, _LinearSVM):
+class LinearSVR(_SupportVectorMixin, ExactRegressorMixin, LinearRegressorMixin, ExactEstimator):
     __doc__ = f"""Linear support vector regression to its optimum, with a certificate.
 
     It minimises over w and b ::

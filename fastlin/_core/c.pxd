@@ -348,3 +348,30 @@ cdef inline void adaptive_collected(const fl_adaptive *a, double sum_scale, fl_r
         fl_adaptive_collected_f32(a, sum_scale, row, K, G, V, A, B, last, u)
     else:
         fl_adaptive_collected_f64(a, sum_scale, row, K, G, V, A, B, last, u)
+
+
+cdef extern from "fl_primal.h" nogil:
+    struct fl_primal:
+        double l1
+        double l2
+        int positive
+        int free
+        double total
+        double each
+        const double *h
+        double *r
+        double sum
+        double decrease
+    void fl_primal_step_f32(fl_primal *q, fl_row x, double mean, double curvature,
+                            double *w) noexcept
+    void fl_primal_step_f64(fl_primal *q, fl_row x, double mean, double curvature,
+                            double *w) noexcept
+    void fl_primal_moments_f32(const fl_primal *q, fl_row x, int64_t n, double *mean,
+                               double *curvature) noexcept
+    void fl_primal_moments_f64(const fl_primal *q, fl_row x, int64_t n, double *mean,
+                               double *curvature) noexcept
+    double fl_primal_target(double old, double slope, double bend, double l1,
+                            int positive) noexcept
+    int64_t fl_entry_column(fl_row row, int64_t k) noexcept
+    double fl_entry_f32(fl_row row, int64_t k) noexcept
+    double fl_entry_f64(fl_row row, int64_t k) noexcept

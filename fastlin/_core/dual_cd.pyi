@@ -14,6 +14,14 @@ def measure(
     stop: int,
 ) -> None: ...
 def logits(t: NDArray[np.float64], out: NDArray[np.float64]) -> None: ...
+def slacks(
+    loss: int,
+    parameter: float,
+    p: NDArray[np.float64],
+    y: NDArray[np.float64],
+    a: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None: ...
 def visit(
     X: Rows,
     y: NDArray[np.float64],

@@ -60,6 +60,15 @@ def logits(const double[::1] t, double[::1] out):
             out[i] = fl_logit(t[i])
 
 
+def slacks(int loss, double parameter, const double[::1] p, const double[::1] y,
+           const double[::1] a, double[::1] out):
+    """out_i = how far p_i may move before a_i wants to move."""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(p.shape[0]):
+            out[i] = fl_loss_dual_slack(loss, p[i], y[i], parameter, a[i])
+
+
 def visit(Rows X, const double[::1] y, const double[::1] weight, const double[::1] h,
           const double[::1] k, const int64_t[::1] order, const int64_t[::1] fetch,
           fl_dual_rule rule, fl_dual_state state, double[::1] a, double[::1] logit, real[::1] u,

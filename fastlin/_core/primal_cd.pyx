@@ -1,0 +1,170 @@
+"""Coordinate descent over columns on the quadratic model of `fl_primal.h`."""
+
+from .c cimport (fl_entry_column, fl_entry_f32, fl_entry_f64, fl_loss, fl_loss_curvature,
+                 fl_primal, fl_primal_moments_f32, fl_primal_moments_f64, fl_primal_step_f32,
+                 fl_primal_step_f64, fl_primal_target, fl_row, fl_row_at_f32, fl_row_at_f64,
+                 fl_wide_axpy_f32, fl_wide_axpy_f64, fl_wide_dot_f32, fl_wide_dot_f64, int32_t,
+                 int64_t)
+from .rows cimport Rows
+
+
+cdef fl_primal _model(const double[::1] h, double total, double each, bint free) noexcept nogil:
+    cdef fl_primal q
+    q.free, q.total, q.each = free, total, each
+    q.h = &h[0] if h.shape[0] else NULL
+    q.l1 = q.l2 = q.sum = q.decrease = 0
+    q.positive = 0
+    q.r = NULL
+    return q
+
+
+def moments(Rows columns, const int64_t[::1] chosen, const double[::1] h, double total,
+            double each, bint free, double[::1] mean, double[::1] curvature, Py_ssize_t start,
+            Py_ssize_t stop):
+    """c_j and H_j of the columns j = chosen[start:stop], at their places j."""
+    cdef Py_ssize_t k, j, n = columns.c.d
+    cdef fl_primal q = _model(h, total, each, free)
+    with nogil:
+        for k in range(start, stop):
+            j = chosen[k]
+            if columns.is_float32:
+                fl_primal_moments_f32(&q, fl_row_at_f32(&columns.c, j), n, &mean[j], &curvature[j])
+            else:
+                fl_primal_moments_f64(&q, fl_row_at_f64(&columns.c, j), n, &mean[j], &curvature[j])
+
+
+def descend(Rows columns, const int64_t[::1] chosen, double l1, double l2, bint positive,
+            bint free, const double[::1] h, double total, double each, const double[::1] mean,
+            const double[::1] curvature, double[::1] w, double[::1] r, double r_sum,
+            Py_ssize_t start, Py_ssize_t stop, Py_ssize_t epochs, double enough):
+    """Step along the weights chosen[start:stop] in turn, `epochs` times, or until a turn lowers the
+    objective by no more than `enough`: (turns taken, decrease of the last one, sum of r)."""
+    cdef Py_ssize_t k, j, epoch = 0
+    cdef fl_primal q = _model(h, total, each, free)
+    q.l1, q.l2, q.positive, q.sum = l1, l2, positive, r_sum
+    q.r = &r[0]
+    with nogil:
+        while epoch < epochs:
+            q.decrease = 0
+            for k in range(start, stop):
+                j = chosen[k]
+                if columns.is_float32:
+                    fl_primal_step_f32(&q, fl_row_at_f32(&columns.c, j), mean[j], curvature[j],
+                                       &w[j])
+                else:
+                    fl_primal_step_f64(&q, fl_row_at_f64(&columns.c, j), mean[j], curvature[j],
+                                       &w[j])
+            epoch += 1
+            if q.decrease <= enough:
+                break
+    return epoch, q.decrease, q.sum
+
+
+def add_columns(Rows columns, const int64_t[::1] chosen, const double[::1] w, double[::1] out,
+                Py_ssize_t start, Py_ssize_t stop):
+    """out += sum_j w_j x_j over the columns j = chosen[start:stop]"""
+    cdef Py_ssize_t k, j
+    with nogil:
+        for k in range(start, stop):
+            j = chosen[k]
+            if w[j] == 0:
+                continue
+            if columns.is_float32:
+                fl_wide_axpy_f32(fl_row_at_f32(&columns.c, j), w[j], &out[0])
+            else:
+                fl_wide_axpy_f64(fl_row_at_f64(&columns.c, j), w[j], &out[0])
+
+
+def expand(int loss, double parameter, const double[::1] z, const double[::1] y,
+           const double[::1] weight, double share, double least, double[::1] r, double[::1] h):
+    """The mean loss at responses z; r and h become s_i `share` times minus the slope and times the
+    curvature, which is at least `least` times the slope's size. Empty weights: all 1."""
+    cdef Py_ssize_t i
+    cdef double slope, s, total = 0
+    cdef bint weighted = weight.shape[0] > 0
+    with nogil:
+        for i in range(z.shape[0]):
+            s = share * weight[i] if weighted else share
+            total += s * fl_loss(loss, z[i], y[i], parameter, &slope)
+            r[i] = -s * slope
+            h[i] = s * max(fl_loss_curvature(loss, z[i], y[i], parameter), least * abs(slope))
+    return total
+
+
+def slopes(Rows columns, const int64_t[::1] chosen, const double[::1] r, double[::1] out,
+           Py_ssize_t start, Py_ssize_t stop):
+    """out_k = x_j.r of the columns j = chosen[k], start <= k < stop"""
+    cdef Py_ssize_t k
+    with nogil:
+        for k in range(start, stop):
+            if columns.is_float32:
+                out[k] = fl_wide_dot_f32(fl_row_at_f32(&columns.c, chosen[k]), &r[0])
+            else:
+                out[k] = fl_wide_dot_f64(fl_row_at_f64(&columns.c, chosen[k]), &r[0])
+
+
+def gram(Rows X, const int32_t[::1] slot, const double[::1] h, double each, Py_ssize_t first,
+         double[:, ::1] G, int32_t[::1] places, double[::1] values, Py_ssize_t start,
+         Py_ssize_t stop):
+    """G[a, b] += sum_i h_i x_ia x_ib over rows start..stop-1, for columns with slots a >= first and
+    b; slot -1: not wanted. `places` and `values` have room for a row's entries."""
+    cdef Py_ssize_t i, k, a, b, n_new, n_old, size
+    cdef int32_t s
+    cdef double weight, x
+    cdef fl_row row
+    cdef double *line
+    with nogil:
+        for i in range(start, stop):
+            weight = h[i] if h.shape[0] else each
+            row = fl_row_at_f32(&X.c, i) if X.is_float32 else fl_row_at_f64(&X.c, i)
+            size = row.size
+            n_new, n_old = 0, 0
+            for k in range(size):
+                s = slot[fl_entry_column(row, k)]
+                if s < 0:
+                    continue
+                x = fl_entry_f32(row, k) if X.is_float32 else fl_entry_f64(row, k)
+                if s >= first:  # from the front
+                    places[n_new], values[n_new] = s, x
+                    n_new += 1
+                else:  # from the back
+                    n_old += 1
+                    places[size - n_old], values[size - n_old] = s, x
+            for a in range(n_new):
+                line = &G[places[a], 0]
+                x = weight * values[a]
+                for b in range(n_new):
+                    line[places[b]] += x * values[b]
+                for b in range(size - n_old, size):
+                    line[places[b]] += x * values[b]
+
+
+def descend_gram(const double[:, ::1] G, const int64_t[::1] places, double l1, double l2,
+                 bint positive, double[::1] w, double[::1] v, double square, Py_ssize_t epochs,
+                 double enough):
+    """`descend` on weights at `places` of a model given by its Gram matrix and v, minus the slopes
+    of its loss: (turns taken, decrease of the last one, what is left of sum_i r_i^2 / h_i)."""
+    cdef Py_ssize_t k, j, l, epoch = 0, size = v.shape[0]
+    cdef double t, bend, decrease = 0
+    cdef const double *line
+    with nogil:
+        while epoch < epochs:
+            decrease = 0
+            for k in range(places.shape[0]):
+                j = places[k]
+                bend = G[j, j] + l2
+                if not bend > 0:
+                    continue
+                t = fl_primal_target(w[j], l2 * w[j] - v[j], bend, l1, positive) - w[j]
+                if t == 0:
+                    continue
+                square += t * (t * G[j, j] - 2 * v[j])
+                w[j] += t
+                line = &G[j, 0]
+                for l in range(size):
+                    v[l] -= t * line[l]
+                decrease += 0.5 * bend * t * t
+            epoch += 1
+            if decrease <= enough:
+                break
+    return epoch, decrease, square

@@ -1,0 +1,18 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .rows import Rows
+
+def count(X: Rows, ends: NDArray[np.int64], start: int, stop: int) -> None: ...
+def deal(
+    X: Rows,
+    heads: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    values: NDArray[Any],
+    entry: NDArray[np.int32],
+    buffer: NDArray[Any],
+    start: int,
+    stop: int,
+) -> None: ...

@@ -1,0 +1,333 @@
+"""Coordinate descent over columns, on working sets: L1 penalties, elastic nets, `positive`.
+
+Few weights of a solution are other than 0. So: the slopes along all weights, which a pass over the
+matrix gives, tell how far each is from its optimality condition; those that are furthest, and all
+that are not 0, form the working set; the problem is solved on it, roughly, by cyclic coordinate
+descent on a transposed copy of the matrix; then the slopes are looked at again (Johnson & Guestrin
+2015; Massias, Gramfort & Salmon 2018). The same pass gives a dual point and so the duality gap.
+
+The squared error is minimised as it is (`_Squares`). Any other loss is replaced by its quadratic
+model at the present responses, a few turns over the columns are taken on that, and a line search
+makes sure that the objective itself falls (`_Curved`; Yuan, Ho & Lin 2012; Lee, Sun & Saunders
+2014).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ._blocks import matvec, rmatvec
+from ._core import primal_cd as _primal
+from ._core.rows import Rows
+from ._gram import Gram
+from ._problem import Certificate, Fit, Problem
+from ._quadratic import Descent, Model, add_columns
+from ._transpose import transposed
+
+__all__ = ["Search", "solve"]
+
+_NO_WEIGHTS = np.empty(0)
+_SMALLEST_SET = 100
+# A round on a working set ends when a turn lowers the objective by no more than this share of the
+# gap, and the share falls where rounds get nowhere.
+_ROUGHLY = 0.3
+_SMALLEST_SHARE = 1e-12
+# A slope further than this above l1, relative to l1, is no rounding.
+_ROUNDING = 1e-9
+# Largest turns on one quadratic model, and quadratic models on one working set
+_MOST_TURNS = 10
+_MOST_MODELS = 10
+# Least curvature of a row, as a share of its slope: bounds the steps where a loss is nearly a line
+_LEAST_BEND = 1e-3
+_SUFFICIENT = 0.01
+_NOISE = 1e-15  # of a sum of losses, as a share of it
+_MOST_HALVINGS = 40
+_FEWEST_TURNS = 6
+_LOOKS = 2.0
+_CHEAP = 1e6
+_MOST_IN_A_ROUND = 300
+_CHECK = 6
+
+
+def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
+          start: Fit | None = None) -> Fit:
+    """The optimum of a problem to a relative duality gap of `tol`, or what `max_iter` turns over
+    the working sets allow. Columns take their turns in order, so `seed` changes nothing."""
+    return Search(problem).run(problem, tol, max_iter, start)
+
+
+class Search:
+    """The data of a problem, ready for solves with one penalty after the other."""
+
+    def __init__(self, problem: Problem, columns: Rows | None = None):
+        self.columns = transposed(problem.X) if columns is None else columns
+        kind = _Squares if problem.loss == "squared_error" else _Curved
+        self._part = kind(problem, self.columns)
+
+    def largest_l1(self) -> float:
+        """The smallest l1 at which all weights are 0."""
+        d = self.columns.shape[0]
+        self._part.begin(np.zeros(d), 0.0)
+        v = self._part.look()
+        return float((v if self._part.problem.positive else np.abs(v)).max(initial=0.0))
+
+    def run(self, problem: Problem, tol: float, max_iter: int, start: Fit | None = None) -> Fit:
+        """The optimum for the penalty of `problem`, which has the data of this search."""
+        part, d = self._part, self.columns.shape[0]
+        w, b = np.zeros(d), 0.0
+        if start is not None:
+            w[:], b = start.coef, start.intercept
+            if problem.positive:
+                np.maximum(w, 0.0, out=w)
+        part.problem = problem
+        part.begin(w, b)
+        turns, share, dual, last = 0, _ROUGHLY, -np.inf, np.inf
+        while True:
+            v = part.look()
+            violation = violations(problem, w, v)
+            objective = part.objective()
+            dual = max(dual, part.dual(v))
+            certificate = Certificate.of(objective, dual, part.zero)
+            if not problem.l1 and not problem.l2:
+                certificate = part.estimate(violation, objective)
+            # just below alpha_max no weight at all may be good enough, and would surprise
+            some = w.any() or violation.max(initial=0.0) <= _ROUNDING * problem.l1
+            good = some and certificate.relative_gap <= tol
+            if good or turns >= max_iter:
+                return Fit(w, part.intercept(), max(1, turns), part.certificate(certificate), good)
+            if certificate.gap > 0.5 * last:
+                share = max(0.1 * share, _SMALLEST_SHARE)
+            last = certificate.gap
+            chosen = working_set(w, violation)
+            turns += max(1, part.descend(chosen, max_iter - turns, share * certificate.gap,
+                                         share * tol * objective))
+
+
+def violations(problem: Problem, w: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """How far the slope along each weight is from what optimality allows; v = -(slope of the
+    loss)."""
+    slope = problem.l2 * w - v
+    size = -slope if problem.positive else np.abs(slope)
+    return np.where(w == 0, np.maximum(size - problem.l1, 0.0),
+                    np.abs(slope + problem.l1 * np.sign(w)))
+
+
+def working_set(w: np.ndarray, violation: np.ndarray) -> np.ndarray:
+    """The weights that are not 0, and as many again of those furthest from optimality."""
+    support = w != 0
+    size = max(_SMALLEST_SET, 2 * int(support.sum()))
+    new = np.where(support, 0.0, violation)
+    able = np.flatnonzero(new)
+    room = size - int(support.sum())
+    if len(able) > room:
+        able = able[np.argpartition(-new[able], room)[:room]]
+    support[able] = True
+    return np.flatnonzero(support)
+
+
+class _Part:
+    """What `Search` asks of a loss: `begin` at weights, `look` at the slopes, `descend`."""
+
+    def __init__(self, problem: Problem, columns: Rows):
+        self.problem, self.columns = problem, columns
+        self.zero = problem.mean_loss(np.zeros(len(problem.y)))
+
+    def _slopes(self, r: np.ndarray) -> np.ndarray:
+        """X^T r"""
+        n, d = self.problem.X.shape
+        return rmatvec(self.problem.X, r) if d <= n else matvec(self.columns, r)
+
+    def _responses(self) -> np.ndarray:
+        """X w + b"""
+        z = np.full(len(self.problem.y), self.b)
+        add_columns(self.columns, np.flatnonzero(self.w), self.w, z)
+        return z
+
+    def estimate(self, violation: np.ndarray, objective: float) -> Certificate:
+        """Where nothing is penalised there is no feasible dual point: what each weight by itself
+        would gain, in sum."""
+        bend = self._bends(np.flatnonzero(violation))
+        gain = violation * violation
+        gap = 0.5 * float((gain[bend > 0] / bend[bend > 0]).sum())
+        return Certificate.of(objective, objective - gap, self.zero)
+
+    def intercept(self) -> float:
+        """b at the present weights."""
+        return float(self.b)
+
+    def certificate(self, found: Certificate) -> Certificate:
+        """The certificate with P at the very weights."""
+        objective = self.problem.primal(self._responses(), self.w)
+        return Certificate.of(objective, found.objective - found.gap, self.zero)
+
+
+class _Squares(_Part):
+    """The squared error: `r` holds s_i (y_i - z_i) / S."""
+
+    def __init__(self, problem: Problem, columns: Rows):
+        super().__init__(problem, columns)
+        s = problem.weight
+        self.model = Model(columns, s / problem.total_weight if len(s) else _NO_WEIGHTS,
+                           1.0 / problem.total_weight, problem.fit_intercept)
+        self.gram = Gram(problem.X, self.model)
+
+    def begin(self, w: np.ndarray, b: float) -> None:
+        self.w, self.b = w, b if self.problem.fit_intercept else 0.0
+        self.model.need(np.flatnonzero(w))
+        w[self.model.curvature + self.problem.l2 <= 0] = 0.0
+        self.r = self.problem.weighted(self.problem.y - self._responses())
+
+    def look(self) -> np.ndarray:
+        self.model.centre(self.r, float(self.r.sum()))
+        return self._slopes(self.r)
+
+    def intercept(self) -> float:
+        """The mean of what the columns leave of y."""
+        if self.problem.fit_intercept:
+            self.b = 0.0
+            left = self.problem.y - self._responses()
+            self.b = float(self.problem.weighted(left).sum())
+        return self.b
+
+    def _bends(self, chosen: np.ndarray) -> np.ndarray:
+        """Curvatures along all weights, known at the chosen ones."""
+        self.model.need(chosen)
+        return self.model.curvature
+
+    def objective(self) -> float:
+        self._square = self.model.square(self.r)
+        return 0.5 * self._square + self.problem.penalty(self.w)
+
+    def dual(self, v: np.ndarray) -> float:
+        return self._dual(v, self._square, float(self.r @ self.problem.y))
+
+    def _dual(self, v: np.ndarray, square: float, along: float) -> float:
+        """D at the best multiple of the residuals, given sum_i r_i^2 / h_i and r.y."""
+        problem = self.problem
+        size = v if problem.positive else np.abs(v)
+        largest = float(size.max(initial=0.0))
+        most = problem.l1 / largest if largest > 0 else np.inf
+        scale = float(np.clip(along / square if square > 0 else 1.0, 0.0, most))
+        value = scale * along - 0.5 * scale * scale * square
+        if problem.l2 > 0:
+            excess = np.maximum(size - problem.l1, 0.0)
+            value = max(value, along - 0.5 * square - float(excess @ excess) / (2 * problem.l2))
+        return value
+
+    def descend(self, chosen: np.ndarray, most: int, gap: float, least: float) -> int:
+        """Turns over the chosen weights, until their own duality gap is a share of the whole one
+        that is the smaller, the cheaper a turn is beside a look at all slopes."""
+        problem, model = self.problem, self.model
+        descent = Descent(model, chosen, problem.l1, problem.l2, problem.positive, self.w, self.r,
+                          True)
+        cost = max(descent.entries, 1) / self.columns.nnz
+        goal = max(least, gap * min(1.0, 3 * cost))
+        enough = 0.3 * goal
+        descent.run(min(most, _FEWEST_TURNS), enough)
+        if descent.gap(self._dual, problem.y) <= goal or descent.turns >= most:
+            return descent.turns
+        if self.gram.admits(chosen):
+            return descent.turns + self.gram.descend(
+                chosen, problem.l1, problem.l2, problem.positive, self.w, self.r,
+                most - descent.turns, 0.1 * goal, self._dual,
+            )
+        cheap = max(_LOOKS / cost, _CHEAP / max(descent.entries, 1), _FEWEST_TURNS)
+        most = min(most, int(min(cheap, _MOST_IN_A_ROUND)))
+        while descent.turns < most:
+            descent.run(min(_CHECK, most - descent.turns), enough)
+            if descent.gap(self._dual, problem.y) <= goal:
+                break
+            if descent.decrease <= enough:
+                enough *= 0.1
+        return descent.turns
+
+
+class _Curved(_Part):
+    """Losses with a second derivative: `z` holds the responses."""
+
+    def begin(self, w: np.ndarray, b: float) -> None:
+        self.w, self.b = w, b if self.problem.fit_intercept else 0.0
+        self.z = self._responses()
+        self._adjust_intercept()
+
+    def _adjust_intercept(self) -> None:
+        change = self.problem.best_intercept(self.z)
+        self.z += change
+        self.b += change
+
+    def look(self) -> np.ndarray:
+        self.a = self.problem.project(-self.problem.slopes(self.z))
+        return self._slopes(self.problem.weighted(self.a))
+
+    def _bends(self, chosen: np.ndarray) -> np.ndarray:
+        """Curvatures along all weights, known at the chosen ones."""
+        r, h = np.empty_like(self.z), np.empty_like(self.z)
+        self._expand(self.z, r, h)
+        model = Model(self.columns, h, 0.0, self.problem.fit_intercept)
+        model.need(chosen)
+        return model.curvature
+
+    def objective(self) -> float:
+        return self.problem.primal(self.z, self.w)
+
+    def dual(self, v: np.ndarray) -> float:
+        problem = self.problem
+        size = float((v if problem.positive else np.abs(v)).max(initial=0.0))
+        if size <= problem.l1:
+            return problem.dual(self.a, v)
+        c = problem.l1 / size
+        shrunk = problem.dual(c * self.a, c * v)
+        return max(shrunk, problem.dual(self.a, v)) if problem.l2 > 0 else shrunk
+
+    def descend(self, chosen: np.ndarray, most: int, gap: float, least: float) -> int:
+        """Newton steps on the chosen weights."""
+        if not len(chosen):
+            self._adjust_intercept()
+            return 1
+        turns, enough = 0, 0.1 * max(gap, 0.1 * least)
+        r, h = np.empty_like(self.z), np.empty_like(self.z)
+        loss = self._expand(self.z, r, h)
+        for _ in range(_MOST_MODELS):
+            model = Model(self.columns, h, 0.0, self.problem.fit_intercept)
+            w = self.w.copy()
+            slopes = r.copy()
+            descent = Descent(model, chosen, self.problem.l1, self.problem.l2,
+                              self.problem.positive, w, r, False)
+            descent.run(min(_MOST_TURNS, most - turns), enough)
+            turns += descent.turns
+            b = descent.r_sum / model.total if model.free and model.total > 0 else 0.0
+            before = loss + self.problem.penalty(self.w)
+            loss = self._search_line(chosen, w, b, slopes, before, r, h)
+            if turns >= most or before - loss - self.problem.penalty(self.w) <= enough:
+                break
+        return turns
+
+    def _search_line(self, chosen: np.ndarray, w: np.ndarray, b: float, slopes: np.ndarray,
+                     before: float, r: np.ndarray, h: np.ndarray) -> float:
+        """Go towards (w, b + this b) as far as the objective falls enough: the mean loss there;
+        r and h become those of the place."""
+        direction = w - self.w
+        along = np.full(len(self.z), b)
+        add_columns(self.columns, chosen[direction[chosen] != 0], direction, along)
+        penalty = self.problem.penalty(self.w)
+        expected = self.problem.penalty(w) - penalty - float(slopes @ along)
+        t = 1.0
+        for _ in range(_MOST_HALVINGS):
+            z = self.z + t * along
+            there = self.w + t * direction if t < 1 else w
+            loss = self._expand(z, r, h)
+            least = before + _SUFFICIENT * t * min(expected, 0.0) + _NOISE * before
+            if loss + self.problem.penalty(there) <= least:
+                self.z, self.b = z, self.b + t * b
+                self.w[:] = there
+                return loss
+            t *= 0.5
+        return self._expand(self.z, r, h)
+
+    def _expand(self, z: np.ndarray, r: np.ndarray, h: np.ndarray) -> float:
+        """The mean loss at z; r and h become minus its slopes and its curvatures, weighted."""
+        problem = self.problem
+        return float(_primal.expand(problem.code, problem.loss_parameter, z, problem.y,
+                                    problem.weight, 1.0 / problem.total_weight, _LEAST_BEND, r, h))
