@@ -21,7 +21,7 @@ from ._problem import Certificate, Problem
 from ._row_slices import rows_taken
 from ._scores import rows_per_call
 
-__all__ = ["ROUNDING", "Centred", "gram", "hessian_product", "is_denselike", "kernel_matrix", "measured", "moments", "reach", "slack"]
+__all__ = ["ROUNDING", "Centred", "blocks", "gram", "hessian_product", "is_denselike", "kernel_matrix", "measured", "moments", "reach", "slack"]
 
 # Bytes of a block of dense rows in double: it passes through the cache twice
 _BLOCK_BYTES = 1 << 20
@@ -72,7 +72,7 @@ class Centred:
     def dense(self) -> np.ndarray:
         """The rows sqrt(s_i/S) (x_i - c) as one array."""
         out = np.empty(self.X.shape)
-        for start, block in _blocks(self.X, self.share, self.centre):
+        for start, block in blocks(self.X, self.share, self.centre):
             out[start : start + len(block)] = block
         return out
 
@@ -82,7 +82,7 @@ def is_denselike(X: Rows) -> bool:
     return X.layout == "dense" or X.nnz > _DENSE_SHARE * X.shape[0] * X.shape[1]
 
 
-def _blocks(X: Rows, h: np.ndarray, c: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+def blocks(X: Rows, h: np.ndarray, c: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
     """Yield (first row, sqrt(h_i) (x_i - c) as an array in double) for blocks of rows."""
     n, d = X.shape
     size, root = max(16, _BLOCK_BYTES // (8 * d)), np.sqrt(h)[:, None]
@@ -105,7 +105,7 @@ def gram(X: Rows, h: np.ndarray, c: np.ndarray) -> np.ndarray:
     d = X.shape[1]
     out = np.zeros((d, d))
     if is_denselike(X):
-        for _, block in _blocks(X, h, c):
+        for _, block in blocks(X, h, c):
             out += block.T @ block
         return out
     n, mean_size = X.shape[0], max(1.0, X.nnz / X.shape[0])
@@ -137,7 +137,7 @@ def kernel_matrix(X: Rows, h: np.ndarray, c: np.ndarray) -> np.ndarray:
             out += block @ block.T
         return out
     if is_denselike(X):
-        full = np.concatenate([block for _, block in _blocks(X, h, c)])
+        full = np.concatenate([block for _, block in blocks(X, h, c)])
         return full @ full.T
     csr = X.to_csr()
     out = (csr @ csr.T).toarray().astype(np.float64)

@@ -14,7 +14,8 @@ _EPS = float(np.finfo(np.float64).eps)
 def cholesky(matrix: np.ndarray, l2: float) -> tuple[Callable[[np.ndarray], np.ndarray], float]:
     """(how to solve with matrix + l2 I, its reciprocal condition number when scaled).
 
-    The matrix is overwritten. A row of zeros solves to 0. Where it is singular up to rounding, its eigenvalues serve.
+    The matrix is overwritten. A row of zeros solves to 0. Where it is singular up to rounding, its
+    eigenvalues serve.
     """
     from scipy.linalg import cho_factor, cho_solve, eigh
     from scipy.linalg.lapack import dpocon
@@ -32,9 +33,20 @@ def cholesky(matrix: np.ndarray, l2: float) -> tuple[Callable[[np.ndarray], np.n
         rcond = float(dpocon(factor[0], norm, uplo="L")[0])
     except np.linalg.LinAlgError:
         pass
-    if rcond > len(matrix) * _EPS:
-        return lambda g: scale * cho_solve(factor, scale * g, check_finite=False), rcond
-    values, vectors = eigh(matrix, check_finite=False)
-    kept = values > len(values) * _EPS * values[-1]
-    inverse = np.where(kept, 1.0, 0.0) / np.where(kept, values, 1.0)
-    return lambda g: scale * (vectors @ (inverse * (vectors.T @ (scale * g)))), rcond
+    if rcond <= len(matrix) * _EPS:
+        values, vectors = eigh(matrix, check_finite=False)
+        kept = values > len(values) * _EPS * values[-1]
+        inverse = np.where(kept, 1.0, 0.0) / np.where(kept, values, 1.0)
+        factors = (vectors * inverse, vectors.T)
+        return lambda g: _scaled(scale, factors[0] @ (factors[1] @ _scaled(scale, g))), rcond
+
+    def solve(g: np.ndarray) -> np.ndarray:
+        """(matrix + l2 I)^-1 g, of a vector or of columns"""
+        return _scaled(scale, cho_solve(factor, _scaled(scale, g), check_finite=False))
+
+    return solve, rcond
+
+
+def _scaled(scale: np.ndarray, g: np.ndarray) -> np.ndarray:
+    """Rows of g by their scales."""
+    return (scale * g.T).T

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -24,11 +25,11 @@ from ._centred import ROUNDING, Centred, is_denselike, measured
 from ._cholesky import cholesky
 from ._problem import Fit, Problem
 
-__all__ = ["DirectFit", "solve", "solve_all"]
+__all__ = ["MOST_ORDER", "ByColumns", "DirectFit", "Factor", "answer", "solve", "solve_all"]
 
 # Largest order of the matrix that is factorised, and the multiplications that may go into it for
 # each stored entry: beyond them conjugate gradients cost less
-_LARGEST_ORDER = 6000
+MOST_ORDER = 6000
 _WORTH = 4000
 # Entries of the densest copy of sparse rows, for a decomposition without a penalty
 _DENSE_COPY = 1 << 25
@@ -44,6 +45,7 @@ class DirectFit(Fit):
 
     rank: int | None = None
     singular: np.ndarray | None = None  # of sqrt(s_i) (x_i - c)
+    factor: Any = None  # of A^T A + l2 I, where that is what was factorised
 
 
 def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
@@ -61,11 +63,11 @@ def solve_all(problems: list[Problem], tol: float, max_iter: int, seed: np.ndarr
                 for problem, start in zip(problems, starts, strict=True)]
     rows = Centred(first)
     if first.l2 == 0:
-        factor: _Factor = _factor_without_penalty(rows)
+        factor: Factor = _factor_without_penalty(rows)
     else:
         n, d = first.X.shape
-        factor = (_ByColumns if n >= d else _ByRows)(rows, first.l2)
-    return [_answer(problem, rows, factor, tol) for problem in problems]
+        factor = (ByColumns if n >= d else _ByRows)(rows, first.l2)
+    return [answer(problem, rows, factor, tol) for problem in problems]
 
 
 def _is_worth_it(problem: Problem) -> bool:
@@ -73,8 +75,8 @@ def _is_worth_it(problem: Problem) -> bool:
     n, d = problem.X.shape
     order = min(n, d)
     if problem.l2 == 0 and not is_denselike(problem.X):
-        return n * d <= _DENSE_COPY and order <= _LARGEST_ORDER
-    if order > _LARGEST_ORDER:
+        return n * d <= _DENSE_COPY and order <= MOST_ORDER
+    if order > MOST_ORDER:
         return False
     if is_denselike(problem.X):
         return True
@@ -84,7 +86,7 @@ def _is_worth_it(problem: Problem) -> bool:
     return pairs + order**3 / 8 <= _WORTH * problem.X.nnz
 
 
-def _answer(problem: Problem, rows: Centred, factor: _Factor, tol: float) -> Fit:
+def answer(problem: Problem, rows: Centred, factor: Factor, tol: float) -> Fit:
     """Solve for one target, and correct until the digits are there."""
     mean = float(rows.share @ problem.y) if problem.fit_intercept else 0.0
     target = problem.y - mean
@@ -105,10 +107,11 @@ def _answer(problem: Problem, rows: Centred, factor: _Factor, tol: float) -> Fit
         w, mean - float(rows.centre @ w), 1, certificate,
         certificate.relative_gap <= max(tol, ROUNDING),
         rank=factor.rank, singular=factor.singular,
+        factor=factor if isinstance(factor, ByColumns) else None,
     )  # fmt: skip
 
 
-class _Factor:
+class Factor:
     """(A^T A + l2 I)^-1 in some form; what it solves for, `state`, is w unless it says other."""
 
     rank: int | None = None
@@ -134,20 +137,20 @@ class _Factor:
         raise NotImplementedError
 
 
-class _ByColumns(_Factor):
+class ByColumns(Factor):
     """Cholesky of A^T A + l2 I."""
 
     def __init__(self, rows: Centred, l2: float):
         super().__init__(rows)
         self.l2 = l2
-        self.solve_scaled, _ = cholesky(rows.gram(), l2)
+        self.solve_scaled, self.rcond = cholesky(rows.gram(), l2)
 
     def step(self, residual: np.ndarray, state: np.ndarray) -> np.ndarray:
         rows = self.rows
         return self.solve_scaled(rows.rmatvec(rows.share * residual) - self.l2 * state)
 
 
-class _ByRows(_Factor):
+class _ByRows(Factor):
     """Cholesky of A A^T + l2 I; the state is a with w = A^T a."""
 
     def __init__(self, rows: Centred, l2: float):
@@ -172,23 +175,19 @@ class _ByRows(_Factor):
         return self.solve_scaled(self.root * residual - self.l2 * state)
 
 
-class _Full(_Factor):
-    """Without a penalty, by Cholesky: the columns are independent."""
+class _Full(ByColumns):
+    """The same without a penalty: the columns are independent."""
 
-    def __init__(self, rows: Centred, matrix: np.ndarray, solve_scaled: Callable):
+    def __init__(self, rows: Centred, matrix: np.ndarray, solve_scaled: Callable, rcond: float):
         from scipy.linalg import eigvalsh
 
-        super().__init__(rows)
-        self.solve_scaled = solve_scaled
+        self.rows, self.l2, self.solve_scaled, self.rcond = rows, 0.0, solve_scaled, rcond
         values = eigvalsh(matrix, check_finite=False)[::-1]
         self.rank = len(values)
         self.singular = np.sqrt(np.maximum(values, 0.0) / rows.scale_of_share)
 
-    def step(self, residual: np.ndarray, state: np.ndarray) -> np.ndarray:
-        return self.solve_scaled(self.rows.rmatvec(self.rows.share * residual))
 
-
-class _Decomposed(_Factor):
+class _Decomposed(Factor):
     """Without a penalty, by the singular values of A: the solution of least norm."""
 
     def __init__(self, rows: Centred):
@@ -208,12 +207,12 @@ class _Decomposed(_Factor):
         return self.Vt.T @ (self.inverse * (self.U.T @ (self.root * residual)))
 
 
-def _factor_without_penalty(rows: Centred) -> _Factor:
+def _factor_without_penalty(rows: Centred) -> Factor:
     """Cholesky where the columns are clearly independent, singular values elsewhere."""
     n, d = rows.X.shape
     if n > d and (rows.spread > 0).all():
         matrix = rows.gram()
         solve_scaled, rcond = cholesky(matrix.copy(), 0.0)
         if rcond > _WELL:
-            return _Full(rows, matrix, solve_scaled)
+            return _Full(rows, matrix, solve_scaled, rcond)
     return _Decomposed(rows)

@@ -6,11 +6,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ._direct import solve_all
 from ._docs import attributes, parameters
 from ._exact import ExactClassifierMixin, ExactEstimator, ExactRegressorMixin
+from ._leave_one_out import HeldOutMixin
 from ._linear import LinearClassifierMixin, LinearRegressorMixin, responses
 from ._params import Boolean, Either, Integer, OneOf, Real
-from ._posterior import Posterior
+from ._posterior import FEW_COLUMNS, kept_posterior, standard_deviation
+from ._problem import Fit, Problem
 from ._scaling import from_ridge_alpha
 from ._solve import PEER_SOLVERS, SOLVERS
 
@@ -62,7 +65,7 @@ class _RidgeBase(ExactEstimator):
         return {"loss": "squared_error", "positive": self.positive, **terms}
 
 
-class Ridge(ExactRegressorMixin, LinearRegressorMixin, _RidgeBase):
+class Ridge(HeldOutMixin, ExactRegressorMixin, LinearRegressorMixin, _RidgeBase):
     __doc__ = f"""Ridge regression: least squares with an L2 penalty, and its posterior.
 
     It minimises over w and b ::
@@ -79,10 +82,12 @@ class Ridge(ExactRegressorMixin, LinearRegressorMixin, _RidgeBase):
     {_COMMON}
     {_SOLVER}
     {parameters("random_state", random_state=None)}
-    noise_variance : float or None, default=None
-        Variance of the noise in y, > 0, for `return_std`; None estimates it from the residuals:
+    noise_variance : float, "estimate" or None, default=None
+        Variance of the noise in y, > 0, for `return_std`; "estimate" takes it from the residuals:
         their weighted sum of squares over the degrees of freedom left, ``sum(s) - trace(H)``,
-        where H maps y to its fit.
+        where H maps y to its fit. None is "estimate" for up to {FEW_COLUMNS} columns where a
+        factorisation serves; elsewhere `fit` leaves out what `return_std` needs, a matrix of
+        n_features x n_features.
 
     Attributes
     ----------
@@ -118,7 +123,7 @@ class Ridge(ExactRegressorMixin, LinearRegressorMixin, _RidgeBase):
     True
     """
 
-    _constraints: ClassVar = {"noise_variance": Either(Real(0, closed="right"), OneOf(None))}
+    _constraints: ClassVar = {"noise_variance": Either(Real(0, closed="right"), OneOf("estimate"), OneOf(None))}
 
     def __init__(self, alpha=1.0, *, fit_intercept=True, copy_X=True, max_iter=None, tol=1e-4,
                  solver="auto", positive=False, random_state=None, noise_variance=None):
@@ -132,36 +137,11 @@ class Ridge(ExactRegressorMixin, LinearRegressorMixin, _RidgeBase):
         self.random_state = random_state
         self.noise_variance = noise_variance
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows; float32 gives float32 weights, everything else float64.
-        y : array-like of shape (n_samples,)
-            The targets.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights that count as repetitions; 0 removes a row.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            If a parameter, X, y or a weight is not valid; the message says which and where.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If `max_iter` ended the search; the message states the gap reached.
-        """
-        rows, y, weight = self._begin(X, y, sample_weight)
-        self._solve_all(rows, [y], weight)
-        self._posterior = Posterior(rows, y, weight, float(self.alpha), self.fit_intercept)
-        return self
+    def _fits(self, problems: list[Problem], seeds: list[np.ndarray],
+              starts: list[Fit | None]) -> list[Fit]:
+        fits = super()._fits(problems, seeds, starts)
+        self._posterior = kept_posterior(problems[0], fits[0], self.noise_variance)
+        return fits
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Return w.x + b, and on request how sure that is.
@@ -186,12 +166,12 @@ class Ridge(ExactRegressorMixin, LinearRegressorMixin, _RidgeBase):
             Before `fit`.
         ValueError
             If X has another number of columns or holds NaN or infinity; with `return_std`, if
-            alpha is 0, `positive` is set or no degrees of freedom are left to estimate the noise
-            from.
+            `fit` kept no posterior: the message says why.
         """
         Boolean().check("return_std", return_std)
+        self._check_fitted()
         mean = responses(self, X)
-        return (mean, self._posterior.std(self, X)) if return_std else mean
+        return (mean, standard_deviation(self, X)) if return_std else mean
 
 
 class RidgeClassifier(ExactClassifierMixin, LinearClassifierMixin, _RidgeBase):
@@ -245,3 +225,10 @@ class RidgeClassifier(ExactClassifierMixin, LinearClassifierMixin, _RidgeBase):
         self.solver = solver
         self.positive = positive
         self.random_state = random_state
+
+    def _fits(self, problems: list[Problem], seeds: list[np.ndarray],
+              starts: list[Fit | None]) -> list[Fit]:
+        together = self.solver in ("auto", "direct", *PEER_SOLVERS)
+        if together and not SOLVERS["direct"].refusal(problems[0]):
+            return solve_all(problems, float(self.tol), self._max_iter(), seeds[0], starts)
+        return super()._fits(problems, seeds, starts)
