@@ -5,7 +5,14 @@ import sys
 import numpy as np
 import pytest
 
-from fastlin import GridSearchCV, SGDClassifier, SGDRegressor, learning_curve, plot, regularization_path
+from fastlin import (
+    GridSearchCV,
+    SGDClassifier,
+    SGDRegressor,
+    learning_curve,
+    plot,
+    regularization_path,
+)
 from fastlin import validation_curve as curve_over_values
 from fastlin._clone import clone
 from fastlin.model_selection import StratifiedKFold
