@@ -21,6 +21,7 @@ import numpy as np
 from ._blocks import matvec, rmatvec
 from ._core import primal_cd as _primal
 from ._core.rows import Rows
+from ._gram import Gram
 from ._problem import Certificate, Fit, Problem
 from ._quadratic import Descent, Model, add_columns
 from ._transpose import transposed
@@ -28,7 +29,6 @@ from ._transpose import transposed
 __all__ = ["Search", "solve"]
 
 _NO_WEIGHTS = np.empty(0)
-_SMALLEST_SET = 100
 # A round on a working set ends when a turn lowers the objective by no more than this share of the
 # gap, and the share falls where rounds get nowhere.
 _ROUGHLY = 0.3
@@ -48,6 +48,10 @@ _LOOKS = 2.0
 _CHEAP = 1e6
 _MOST_IN_A_ROUND = 300
 _CHECK = 6
+# Turns by products of pairs on one model
+_MOST_BY_PAIRS = 100
+# Curvatures that differ by less than this share can stand for each other.
+_SAME_CURVATURE = 0.1
 
 
 def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
@@ -77,7 +81,8 @@ class Search:
         part, d = self._part, self.columns.shape[0]
         w, b = np.zeros(d), 0.0
         if start is not None:
-            w[:], b = start.coef, start.intercept
+            kept = self._part.model.varying(np.flatnonzero(start.coef))
+            w[kept], b = start.coef[kept], start.intercept
             if problem.positive:
                 np.maximum(w, 0.0, out=w)
         part.problem = problem
@@ -92,14 +97,14 @@ class Search:
             if not problem.l1 and not problem.l2:
                 certificate = part.estimate(violation, objective)
             # just below alpha_max no weight at all may be good enough, and would surprise
-            some = w.any() or violation.max(initial=0.0) <= _ROUNDING * problem.l1
+            some = w.any() or not problem.l1 or violation.max(initial=0.0) <= _ROUNDING * problem.l1
             good = some and certificate.relative_gap <= tol
             if good or turns >= max_iter:
                 return Fit(w, part.intercept(), max(1, turns), part.certificate(certificate), good)
             if certificate.gap > 0.5 * last:
                 share = max(0.1 * share, _SMALLEST_SHARE)
             last = certificate.gap
-            chosen = working_set(w, violation)
+            chosen = working_set(w, violation, part.smallest_set)
             turns += max(1, part.descend(chosen, max_iter - turns, share * certificate.gap,
                                          share * tol * objective))
 
@@ -113,10 +118,10 @@ def violations(problem: Problem, w: np.ndarray, v: np.ndarray) -> np.ndarray:
                     np.abs(slope + problem.l1 * np.sign(w)))
 
 
-def working_set(w: np.ndarray, violation: np.ndarray) -> np.ndarray:
+def working_set(w: np.ndarray, violation: np.ndarray, smallest: int) -> np.ndarray:
     """The weights that are not 0, and as many again of those furthest from optimality."""
     support = w != 0
-    size = max(_SMALLEST_SET, 2 * int(support.sum()))
+    size = max(smallest, 2 * int(support.sum()))
     new = np.where(support, 0.0, violation)
     able = np.flatnonzero(new)
     room = size - int(support.sum())
@@ -129,9 +134,15 @@ def working_set(w: np.ndarray, violation: np.ndarray) -> np.ndarray:
 class _Part:
     """What `Search` asks of a loss: `begin` at weights, `look` at the slopes, `descend`."""
 
+    smallest_set = 100
+
     def __init__(self, problem: Problem, columns: Rows):
         self.problem, self.columns = problem, columns
         self.zero = problem.mean_loss(np.zeros(len(problem.y)))
+        s = problem.weight
+        # that of the squared error
+        self.model = Model(columns, s / problem.total_weight if len(s) else _NO_WEIGHTS,
+                           1.0 / problem.total_weight, problem.fit_intercept)
 
     def _slopes(self, r: np.ndarray) -> np.ndarray:
         """X^T r"""
@@ -167,14 +178,10 @@ class _Squares(_Part):
 
     def __init__(self, problem: Problem, columns: Rows):
         super().__init__(problem, columns)
-        s = problem.weight
-        self.model = Model(columns, s / problem.total_weight if len(s) else _NO_WEIGHTS,
-                           1.0 / problem.total_weight, problem.fit_intercept)
+        self.gram = Gram(problem.X, self.model)
 
     def begin(self, w: np.ndarray, b: float) -> None:
         self.w, self.b = w, b if self.problem.fit_intercept else 0.0
-        self.model.need(np.flatnonzero(w))
-        w[self.model.curvature + self.problem.l2 <= 0] = 0.0
         self.r = self.problem.weighted(self.problem.y - self._responses())
 
     def look(self) -> np.ndarray:
@@ -218,13 +225,22 @@ class _Squares(_Part):
         """Turns over the chosen weights, until their own duality gap is a share of the whole one
         that is the smaller, the cheaper a turn is beside a look at all slopes."""
         problem, model = self.problem, self.model
+        chosen = model.varying(chosen)
         descent = Descent(model, chosen, problem.l1, problem.l2, problem.positive, self.w, self.r,
                           True)
         cost = max(descent.entries, 1) / self.columns.nnz
-        cheap = max(_LOOKS / cost, _CHEAP / max(descent.entries, 1), _FEWEST_TURNS)
-        most = min(most, int(min(cheap, _MOST_IN_A_ROUND)))
         goal = max(least, gap * min(1.0, 3 * cost))
         enough = 0.3 * goal
+        descent.run(min(most, _FEWEST_TURNS), enough)
+        if descent.gap(self._dual, problem.y) <= goal or descent.turns >= most:
+            return descent.turns
+        if self.gram.admits(chosen):
+            return descent.turns + self.gram.descend(
+                chosen, problem.l1, problem.l2, problem.positive, self.w, self.r,
+                most - descent.turns, 0.1 * goal, self._dual,
+            )[0]
+        cheap = max(_LOOKS / cost, _CHEAP / max(descent.entries, 1), _FEWEST_TURNS)
+        most = min(most, int(min(cheap, _MOST_IN_A_ROUND)))
         while descent.turns < most:
             descent.run(min(_CHECK, most - descent.turns), enough)
             if descent.gap(self._dual, problem.y) <= goal:
@@ -240,6 +256,7 @@ class _Curved(_Part):
     def begin(self, w: np.ndarray, b: float) -> None:
         self.w, self.b = w, b if self.problem.fit_intercept else 0.0
         self.z = self._responses()
+        self._gram: Gram | None = None
         self._adjust_intercept()
 
     def _adjust_intercept(self) -> None:
@@ -273,26 +290,55 @@ class _Curved(_Part):
 
     def descend(self, chosen: np.ndarray, most: int, gap: float, least: float) -> int:
         """Newton steps on the chosen weights."""
+        chosen = self.model.varying(chosen)
         if not len(chosen):
             self._adjust_intercept()
             return 1
-        turns, enough = 0, 0.1 * max(gap, 0.1 * least)
+        turns, enough, problem = 0, 0.1 * max(gap, 0.1 * least), self.problem
         r, h = np.empty_like(self.z), np.empty_like(self.z)
         loss = self._expand(self.z, r, h)
         for _ in range(_MOST_MODELS):
-            model = Model(self.columns, h, 0.0, self.problem.fit_intercept)
-            w = self.w.copy()
-            slopes = r.copy()
-            descent = Descent(model, chosen, self.problem.l1, self.problem.l2,
-                              self.problem.positive, w, r, False)
-            descent.run(min(_MOST_TURNS, most - turns), enough)
-            turns += descent.turns
-            b = descent.r_sum / model.total if model.free and model.total > 0 else 0.0
-            before = loss + self.problem.penalty(self.w)
+            w, slopes = self.w.copy(), r.copy()
+            taken, b = self._to_model_minimum(chosen, w, r, h, most - turns, enough)
+            turns += taken
+            before = loss + problem.penalty(self.w)
             loss = self._search_line(chosen, w, b, slopes, before, r, h)
-            if turns >= most or before - loss - self.problem.penalty(self.w) <= enough:
+            if turns >= most or before - loss - problem.penalty(self.w) <= enough:
                 break
         return turns
+
+    def _to_model_minimum(self, chosen: np.ndarray, w: np.ndarray, r: np.ndarray, h: np.ndarray,
+                          most: int, enough: float) -> tuple[int, float]:
+        """Near the minimum of the quadratic model at the present responses, or of the last one if
+        its curvatures still serve: (turns taken, change of the intercept); `w` and `r` change."""
+        problem = self.problem
+        penalty = problem.l1, problem.l2, problem.positive
+        if self._gram is not None and self._serves(h) and self._gram.admits(chosen):
+            b = self._gram_model.centre(r, float(r.sum()))
+            turns, change = self._gram.descend(chosen, *penalty, w, r, min(most, _MOST_BY_PAIRS),
+                                               0.1 * enough)
+            return turns, b + change
+        model = Model(self.columns, h.copy(), 0.0, problem.fit_intercept)
+        descent = Descent(model, chosen, *penalty, w, r, False)
+        descent.run(min(_FEWEST_TURNS, most), enough)
+        b = model.centre(r, descent.r_sum)
+        turns = descent.turns
+        if descent.decrease <= enough or turns >= most:
+            return turns, b
+        gram = Gram(problem.X, model)
+        if gram.admits(chosen):
+            self._gram, self._gram_model = gram, model
+            more, change = gram.descend(chosen, *penalty, w, r, min(most - turns, _MOST_BY_PAIRS),
+                                        0.1 * enough)
+            return turns + more, b + change
+        return turns, b
+
+    def _serves(self, h: np.ndarray) -> bool:
+        """Whether the curvatures are nearly those of the kept Gram matrix; where they jump, whether
+        they are the same."""
+        old = self._gram_model.h
+        share = _SAME_CURVATURE if self.problem.loss == "log_loss" else 0.0
+        return bool(np.abs(h - old).sum() <= share * old.sum())
 
     def _search_line(self, chosen: np.ndarray, w: np.ndarray, b: float, slopes: np.ndarray,
                      before: float, r: np.ndarray, h: np.ndarray) -> float:

@@ -11,10 +11,10 @@ import numpy as np
 
 from ._exceptions import not_fitted
 from ._folds import kind_of
-from ._params import OneOf, shown
+from ._params import Integer, OneOf, shown
 from ._targets import listed
 
-__all__ = ["cv_curve", "learning_curve"]
+__all__ = ["convergence", "cv_curve", "learning_curve", "regularization_path"]
 
 _PARTS = (("train", "C1", "training rows"), ("test", "C0", "held-out rows"))
 
@@ -223,3 +223,101 @@ def _positions(ax: Any, values: list[Any]) -> list[Any]:
     if min(values) > 0 and max(values) >= 10 * min(values):
         ax.set_xscale("log")
     return values
+
+
+def convergence(curves: dict[str, tuple[Any, Any]], *, ax: Any = None) -> Any:
+    """Draw how fast solvers come near an optimum.
+
+    Parameters
+    ----------
+    curves : dict of str to (array-like, array-like)
+        For each solver seconds and, after so long, what is left to gain: gaps, or objectives less
+        the optimum, as shares of it. What is 0 is drawn at the smallest number above it.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        With logarithmic scales.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to draw, or a curve's two arrays differ in length.
+    ImportError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from fastlin import plot
+    >>> curves = {"dual_cd": ([0.1, 0.2, 0.4], [1e-2, 1e-4, 1e-7])}
+    >>> ax = plot.convergence(curves)  # doctest: +SKIP
+    """
+    points = {
+        name: tuple(np.asarray(part, dtype=np.float64).ravel() for part in curve)
+        for name, curve in curves.items()
+    }
+    for name, (seconds, left) in points.items():
+        if len(seconds) != len(left) or not len(left):
+            raise ValueError(
+                f"curves must hold as many seconds as gaps, at least one, got {len(seconds)} and "
+                f"{len(left)} for {name!r}."
+            )
+    if not points:
+        raise ValueError("curves must hold at least one curve, got none.")
+    ax = _axes(ax)
+    everything = np.concatenate([left for _, left in points.values()])
+    least = everything[everything > 0].min(initial=1.0)
+    for name, (seconds, left) in points.items():
+        order = np.argsort(seconds, kind="stable")
+        ax.plot(seconds[order], np.maximum(left[order], least), "o-", markersize=3, label=name)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xlabel("seconds")
+    ax.set_ylabel("distance to the optimum, relative")
+    ax.legend(frameon=False)
+    return ax
+
+
+def regularization_path(path: Any, *, ax: Any = None, most: int = 20) -> Any:
+    """Draw weights over the strength of a penalty.
+
+    Parameters
+    ----------
+    path : RegularizationPath
+        What `fastlin.regularization_path` returns.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a figure.
+    most : int, default=20
+        Largest number of weights to draw: those that become largest.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fastlin import plot, regularization_path
+    >>> X = np.random.default_rng(0).normal(size=(50, 5))
+    >>> path = regularization_path(X, X[:, 0] - X[:, 1], alphas=20)
+    >>> ax = plot.regularization_path(path)  # doctest: +SKIP
+    """
+    Integer(1).check("most", most)
+    alphas, coefs = np.asarray(path.alphas), np.asarray(path.coefs)
+    ax = _axes(ax)
+    size = np.abs(coefs).max(axis=1)
+    for j in np.argsort(-size, kind="stable")[:most]:
+        if size[j] > 0:
+            ax.plot(alphas, coefs[j], label=f"column {j}")
+    ax.set_xscale("log")
+    ax.invert_xaxis()
+    ax.set_xlabel("alpha")
+    ax.set_ylabel("weight")
+    return ax

@@ -46,6 +46,11 @@ FL_INLINE double fl_primal_target(double old, double slope, double bend, double 
     return 0.0;
 }
 
+/* Entry k of a row: its column */
+FL_INLINE int64_t fl_entry_column(struct fl_row row, int64_t k) {
+    return row.layout == FL_DENSE ? k : fl_signed_column(row.indices[k]);
+}
+
 #define FL_REAL float
 #define FL_TYPED(name) name##_f32
 #include "fl_primal.inc.h"

@@ -1,5 +1,11 @@
 /* The steps of fl_primal.h for one type FL_REAL; included once per type, hence no guard. */
 
+/* and its value */
+FL_INLINE double FL_TYPED(fl_entry)(struct fl_row row, int64_t k) {
+    if (row.values != NULL) return (double)((const FL_REAL *)row.values)[k];
+    return row.indices[k] < 0 ? -1.0 : 1.0;
+}
+
 /* r -= t h x, entry by entry */
 FL_INLINE void FL_TYPED(fl_primal_shift)(const struct fl_primal *q, struct fl_row x, double t) {
     const double *FL_RESTRICT h = q->h;
@@ -16,7 +22,8 @@ FL_INLINE void FL_TYPED(fl_primal_step)(struct fl_primal *q, struct fl_row x, do
                                         double curvature, double *w) {
     const double bend = curvature + q->l2, old = *w;
     double slope, t;
-    if (!(bend > 0)) return;
+    /* a constant column, which the intercept stands for, or one of zeros without a penalty */
+    if (!(bend > 0) || (curvature == 0 && mean != 0)) return;
     slope = q->l2 * old - (FL_TYPED(fl_wide_dot)(x, q->r) - mean * q->sum);
     t = fl_primal_target(old, slope, bend, q->l1, q->positive) - old;
     if (t == 0) return;

@@ -5,7 +5,14 @@ import sys
 import numpy as np
 import pytest
 
-from fastlin import GridSearchCV, SGDClassifier, SGDRegressor, learning_curve, plot
+from fastlin import (
+    GridSearchCV,
+    SGDClassifier,
+    SGDRegressor,
+    learning_curve,
+    plot,
+    regularization_path,
+)
 from fastlin import validation_curve as curve_over_values
 from fastlin._clone import clone
 from fastlin.model_selection import StratifiedKFold
@@ -181,6 +188,26 @@ def test_picture_over_words_and_of_scikit_learns_search(ax):
     plot.cv_curve(search, metric="neg_mean_squared_error", ax=ax)
     with pytest.raises(ValueError, match="metric must be"):
         plot.cv_curve(search, metric="score", ax=ax)
+
+
+def test_picture_of_convergence(ax):
+    plot.convergence({"ours": ([2.0, 1.0, 4.0], [1e-3, 1e-1, 0.0]), "peer": ([3.0], [1e-2])}, ax=ax)
+    x, y = heights(ax, "ours")
+    assert x.tolist() == [1.0, 2.0, 4.0] and y.tolist() == [1e-1, 1e-3, 1e-3]
+    assert ax.get_xscale() == ax.get_yscale() == "log"
+    for wrong in ({}, {"ours": ([1.0], [])}, {"ours": ([], [])}):
+        with pytest.raises(ValueError, match="curves must hold"):
+            plot.convergence(wrong, ax=ax)
+
+
+def test_picture_of_a_path(ax):
+    path = regularization_path(X, TARGET, alphas=10)
+    plot.regularization_path(path, ax=ax, most=2)
+    assert len(ax.get_lines()) == 2 and ax.xaxis_inverted()
+    largest = np.abs(path.coefs).max(axis=1).argmax()
+    x, y = heights(ax, f"column {largest}")
+    np.testing.assert_array_equal(x, path.alphas)
+    np.testing.assert_array_equal(y, path.coefs[largest])
 
 
 def test_pictures_that_can_not_be_drawn(ax, monkeypatch):

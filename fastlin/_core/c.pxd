@@ -106,6 +106,10 @@ cdef extern from "fl_rows.h" nogil:
     void fl_wide_axpy_f64(fl_row row, double c, double *w) noexcept
     void fl_add_squares_f32(fl_row row, double c, double *w) noexcept
     void fl_add_squares_f64(fl_row row, double c, double *w) noexcept
+    void fl_add_moments_f32(fl_row row, double s, double h, double *g, double *m, double *q) noexcept
+    void fl_add_moments_f64(fl_row row, double s, double h, double *g, double *m, double *q) noexcept
+    void fl_add_outer_f32(fl_row row, double c, int64_t d, double *out) noexcept
+    void fl_add_outer_f64(fl_row row, double c, int64_t d, double *out) noexcept
 
 
 cdef extern from "fl_sgd.h" nogil:
@@ -368,3 +372,8 @@ cdef extern from "fl_primal.h" nogil:
                                double *curvature) noexcept
     void fl_primal_moments_f64(const fl_primal *q, fl_row x, int64_t n, double *mean,
                                double *curvature) noexcept
+    double fl_primal_target(double old, double slope, double bend, double l1,
+                            int positive) noexcept
+    int64_t fl_entry_column(fl_row row, int64_t k) noexcept
+    double fl_entry_f32(fl_row row, int64_t k) noexcept
+    double fl_entry_f64(fl_row row, int64_t k) noexcept

@@ -1,9 +1,10 @@
 """Coordinate descent over columns on the quadratic model of `fl_primal.h`."""
 
-from .c cimport (fl_loss, fl_loss_curvature, fl_primal, fl_primal_moments_f32,
-                 fl_primal_moments_f64, fl_primal_step_f32, fl_primal_step_f64, fl_row_at_f32,
-                 fl_row_at_f64, fl_wide_axpy_f32, fl_wide_axpy_f64, fl_wide_dot_f32,
-                 fl_wide_dot_f64, int64_t)
+from .c cimport (fl_entry_column, fl_entry_f32, fl_entry_f64, fl_loss, fl_loss_curvature,
+                 fl_primal, fl_primal_moments_f32, fl_primal_moments_f64, fl_primal_step_f32,
+                 fl_primal_step_f64, fl_primal_target, fl_row, fl_row_at_f32, fl_row_at_f64,
+                 fl_wide_axpy_f32, fl_wide_axpy_f64, fl_wide_dot_f32, fl_wide_dot_f64, int32_t,
+                 int64_t)
 from .rows cimport Rows
 
 
@@ -100,3 +101,70 @@ def slopes(Rows columns, const int64_t[::1] chosen, const double[::1] r, double[
                 out[k] = fl_wide_dot_f32(fl_row_at_f32(&columns.c, chosen[k]), &r[0])
             else:
                 out[k] = fl_wide_dot_f64(fl_row_at_f64(&columns.c, chosen[k]), &r[0])
+
+
+def gram(Rows X, const int32_t[::1] slot, const double[::1] h, double each, Py_ssize_t first,
+         double[:, ::1] G, int32_t[::1] places, double[::1] values, Py_ssize_t start,
+         Py_ssize_t stop):
+    """G[a, b] += sum_i h_i x_ia x_ib over rows start..stop-1, for columns with slots a >= first and
+    b; slot -1: not wanted. `places` and `values` have room for a row's entries."""
+    cdef Py_ssize_t i, k, a, b, n_new, n_old, size
+    cdef int32_t s
+    cdef double weight, x
+    cdef fl_row row
+    cdef double *line
+    with nogil:
+        for i in range(start, stop):
+            weight = h[i] if h.shape[0] else each
+            row = fl_row_at_f32(&X.c, i) if X.is_float32 else fl_row_at_f64(&X.c, i)
+            size = row.size
+            n_new, n_old = 0, 0
+            for k in range(size):
+                s = slot[fl_entry_column(row, k)]
+                if s < 0:
+                    continue
+                x = fl_entry_f32(row, k) if X.is_float32 else fl_entry_f64(row, k)
+                if s >= first:  # from the front
+                    places[n_new], values[n_new] = s, x
+                    n_new += 1
+                else:  # from the back
+                    n_old += 1
+                    places[size - n_old], values[size - n_old] = s, x
+            for a in range(n_new):
+                line = &G[places[a], 0]
+                x = weight * values[a]
+                for b in range(n_new):
+                    line[places[b]] += x * values[b]
+                for b in range(size - n_old, size):
+                    line[places[b]] += x * values[b]
+
+
+def descend_gram(const double[:, ::1] G, const int64_t[::1] places, double l1, double l2,
+                 bint positive, double[::1] w, double[::1] v, double square, Py_ssize_t epochs,
+                 double enough):
+    """`descend` on weights at `places` of a model given by its Gram matrix and v, minus the slopes
+    of its loss: (turns taken, decrease of the last one, what is left of sum_i r_i^2 / h_i)."""
+    cdef Py_ssize_t k, j, l, epoch = 0, size = v.shape[0]
+    cdef double t, bend, decrease = 0
+    cdef const double *line
+    with nogil:
+        while epoch < epochs:
+            decrease = 0
+            for k in range(places.shape[0]):
+                j = places[k]
+                bend = G[j, j] + l2
+                if not bend > 0:
+                    continue
+                t = fl_primal_target(w[j], l2 * w[j] - v[j], bend, l1, positive) - w[j]
+                if t == 0:
+                    continue
+                square += t * (t * G[j, j] - 2 * v[j])
+                w[j] += t
+                line = &G[j, 0]
+                for l in range(size):
+                    v[l] -= t * line[l]
+                decrease += 0.5 * bend * t * t
+            epoch += 1
+            if decrease <= enough:
+                break
+    return epoch, decrease, square

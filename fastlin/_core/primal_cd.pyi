@@ -1,0 +1,81 @@
+import numpy as np
+from numpy.typing import NDArray
+
+from .rows import Rows
+
+_Doubles = NDArray[np.float64]
+_Numbers = NDArray[np.int64]
+
+def moments(
+    columns: Rows,
+    chosen: _Numbers,
+    h: _Doubles,
+    total: float,
+    each: float,
+    free: bool,
+    mean: _Doubles,
+    curvature: _Doubles,
+    start: int,
+    stop: int,
+) -> None: ...
+def descend(
+    columns: Rows,
+    chosen: _Numbers,
+    l1: float,
+    l2: float,
+    positive: bool,
+    free: bool,
+    h: _Doubles,
+    total: float,
+    each: float,
+    mean: _Doubles,
+    curvature: _Doubles,
+    w: _Doubles,
+    r: _Doubles,
+    r_sum: float,
+    start: int,
+    stop: int,
+    epochs: int,
+    enough: float,
+) -> tuple[int, float, float]: ...
+def add_columns(
+    columns: Rows, chosen: _Numbers, w: _Doubles, out: _Doubles, start: int, stop: int
+) -> None: ...
+def expand(
+    loss: int,
+    parameter: float,
+    z: _Doubles,
+    y: _Doubles,
+    weight: _Doubles,
+    share: float,
+    least: float,
+    r: _Doubles,
+    h: _Doubles,
+) -> float: ...
+def slopes(
+    columns: Rows, chosen: _Numbers, r: _Doubles, out: _Doubles, start: int, stop: int
+) -> None: ...
+def gram(
+    X: Rows,
+    slot: NDArray[np.int32],
+    h: _Doubles,
+    each: float,
+    first: int,
+    G: _Doubles,
+    places: NDArray[np.int32],
+    values: _Doubles,
+    start: int,
+    stop: int,
+) -> None: ...
+def descend_gram(
+    G: _Doubles,
+    places: _Numbers,
+    l1: float,
+    l2: float,
+    positive: bool,
+    w: _Doubles,
+    v: _Doubles,
+    square: float,
+    epochs: int,
+    enough: float,
+) -> tuple[int, float, float]: ...

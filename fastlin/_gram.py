@@ -1,0 +1,198 @@
+"""Coordinate descent on a quadratic model by its Gram matrix ("covariance updates").
+
+Where columns resemble each other, coordinate descent takes many turns. For up to some hundred
+columns the products of all pairs are worth their price, that of some twenty turns: with them a turn
+no longer touches the rows (Friedman, Hastie & Tibshirani 2010). The matrix grows as columns join.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ._core import primal_cd as _primal
+from ._core.rows import Rows
+from ._parallel import Cancelled, is_cancelled
+from ._quadratic import Model, add_columns, entries_of
+from ._scores import rows_per_call
+
+__all__ = ["Gram"]
+
+# Columns at most: 8 MB
+_MOST_COLUMNS = 1024
+_MOST_HEAVY = 256
+# The price, in turns over the rows, above which the matrix is left alone
+_MOST_TURNS = 25
+# Products of pairs that BLAS takes in the time of one entry of a turn
+_DENSE_SPEED = 8.0
+# A column whose mean is so large beside its spread loses too many digits in products.
+_FAR_FROM_ZERO = 1e6
+# Multiplications per call of the kernel: some 20 ms
+_PER_CALL = 2e7
+_RIDGE = 1e-13
+# Signs that may change between two turns
+_MOST_FACES = 10
+# A turn that lowers the objective by no more than this share of it is the last.
+_NOTHING = 1e-16
+
+
+class Gram:
+    """The Gram matrix of columns of a model, centred where there is an intercept."""
+
+    def __init__(self, X: Rows, model: Model):
+        self._X, self._model = X, model
+        self._forget()
+
+    def _forget(self) -> None:
+        """Begin without columns."""
+        self._slot = np.full(self._X.shape[1], -1, np.int32)
+        self._members = np.empty(0, np.int64)
+        self._raw = np.zeros((0, 0))
+        self.matrix = np.zeros((0, 0))
+
+    def admits(self, chosen: np.ndarray) -> bool:
+        """Whether these columns have their products, or get them now because it pays."""
+        new = chosen[self._slot[chosen] < 0]
+        if not len(new):
+            return True
+        model = self._model
+        model.need(chosen)
+        if len(chosen) > _MOST_COLUMNS or (
+            model.total * model.mean[chosen] ** 2 > _FAR_FROM_ZERO * model.curvature[chosen]
+        ).any():
+            return False
+        if len(self._members) + len(new) > _MOST_COLUMNS:
+            self._forget()
+            new = chosen
+        columns = model.columns
+        dense = columns.layout == "dense"
+        others = entries_of(columns, np.r_[self._members, new]) / columns.shape[1]
+        price = entries_of(columns, new) * others / (_DENSE_SPEED if dense else 1.0)
+        if price > _MOST_TURNS * entries_of(columns, chosen):
+            return False
+        self._add(new)
+        return True
+
+    def heaviest(self, chosen: np.ndarray) -> np.ndarray:
+        """Those of the chosen columns with the most entries: if turns are slow, it is they that
+        resemble each other."""
+        columns = self._model.columns
+        if columns.indptr is None or len(chosen) <= _MOST_HEAVY:
+            return chosen[:_MOST_HEAVY]
+        sizes = columns.indptr[chosen + 1] - columns.indptr[chosen]
+        return np.sort(chosen[np.argpartition(-sizes, _MOST_HEAVY)[:_MOST_HEAVY]])
+
+    def _add(self, new: np.ndarray) -> None:
+        """Multiply new columns with each other and with those that are there."""
+        model, first = self._model, len(self._members)
+        self._members = np.r_[self._members, new]
+        size = len(self._members)
+        self._slot[new] = np.arange(first, size)
+        raw = np.zeros((size, size))
+        raw[:first, :first] = self._raw
+        if self._X.layout == "dense":
+            values = model.columns.values.reshape(model.columns.shape)
+            left = values[new].astype(np.float64) * (model.h if len(model.h) else model.each)
+            raw[first:] = left @ values[self._members].astype(np.float64).T
+        else:
+            self._add_sparse(raw, first)
+        raw[:first, first:] = raw[first:, :first].T
+        self._raw, mean = raw, model.mean[self._members]
+        self.matrix = raw - model.total * np.outer(mean, mean)
+        np.fill_diagonal(self.matrix, model.curvature[self._members])
+
+    def _add_sparse(self, raw: np.ndarray, first: int) -> None:
+        """The same over the rows."""
+        X, n = self._X, len(self._X)
+        longest = X.width if X.indptr is None else int(np.diff(X.indptr).max(initial=0))
+        places, values = np.empty(longest, np.int32), np.empty(longest)
+        piece = max(1, rows_per_call(X) // 8)
+        for start in range(0, n, piece):
+            if is_cancelled():
+                raise Cancelled
+            _primal.gram(X, self._slot, self._model.h, self._model.each, first, raw, places, values,
+                         start, min(start + piece, n))
+
+    def descend(self, chosen: np.ndarray, l1: float, l2: float, positive: bool, w: np.ndarray,
+                r: np.ndarray, most: int, goal: float,
+                dual: Callable[[np.ndarray, float, float], float] | None = None
+                ) -> tuple[int, float]:
+        """Turns over chosen columns until their duality gap, or without a dual the decrease of a
+        turn, is down to the goal; `w` and `r`, which has to be centred, change with them:
+        (how many, change of the intercept)."""
+        places = self._slot[chosen].astype(np.int64)
+        inside = w[self._members]
+        before = inside.copy()
+        v = np.empty(len(inside))
+        for start, stop in self._model.pieces(self._members):
+            _primal.slopes(self._model.columns, self._members, r, v, start, stop)
+        square = self._model.square(r) if dual else 0.0
+        turns, enough = 0, 0.3 * goal
+        per_call = int(np.clip(_PER_CALL / max(1, len(places) * len(inside)), 1, 20))
+        while turns < most:
+            if is_cancelled():
+                raise Cancelled
+            done, decrease, square = _primal.descend_gram(
+                self.matrix, places, l1, l2, positive, inside, v, square,
+                min(per_call, most - turns), enough,
+            )
+            turns += done
+            if dual is None:
+                if decrease <= enough:
+                    break
+            else:
+                own = inside[places]
+                primal = (0.5 * square + l1 * float(np.abs(own).sum())
+                          + 0.5 * l2 * float(own @ own))
+                gap = primal - dual(v[places], square, float(own @ v[places]) + square)
+                if gap <= goal or decrease <= _NOTHING * primal:
+                    break
+            for _ in range(_MOST_FACES):
+                square, whole = self._to_face_minimum(places, l1, l2, positive, inside, v, square)
+                if whole:
+                    break
+            if decrease <= enough:
+                enough *= 0.01
+        return turns, self._carry_over(inside, before, w, r)
+
+    def _to_face_minimum(self, places: np.ndarray, l1: float, l2: float, positive: bool,
+                         inside: np.ndarray, v: np.ndarray,
+                         square: float) -> tuple[float, bool]:
+        """Go where the weights that are not 0 would be best if no sign changed, or as far as none
+        does: (what is left of sum_i r_i^2 / h_i, whether there is nothing more to gain). Turns
+        alone would take long where columns resemble each other."""
+        some = places[inside[places] != 0]
+        if not len(some):
+            return square, True
+        w, G = inside[some], self.matrix[np.ix_(some, some)]
+        slope = l2 * w - v[some] + l1 * np.sign(w)
+        bend = G + l2 * np.eye(len(some))
+        try:
+            step = -np.linalg.solve(bend + _RIDGE * np.diag(np.diag(bend)), slope)
+        except np.linalg.LinAlgError:
+            return square, True
+        turning = (step * w < 0) & (l1 > 0 or positive)
+        reach = np.where(turning, -w / np.where(turning, step, 1.0), np.inf)
+        t = min(1.0, float(reach.min()))
+        # written so that a step that is no number fails
+        if not t * (step @ slope) + 0.5 * t * t * (step @ bend @ step) < 0:
+            return square, True
+        new = np.where(reach <= t, 0.0, w + t * step)
+        change = new - w
+        square += float(change @ (G @ change - 2 * v[some]))
+        inside[some] = new
+        v -= self.matrix[:, some] @ change
+        return square, t == 1.0
+
+    def _carry_over(self, inside: np.ndarray, before: np.ndarray, w: np.ndarray,
+                    r: np.ndarray) -> float:
+        """Write the new weights, and take what they explain off the residuals: what the intercept
+        takes."""
+        change = np.zeros(len(w))
+        change[self._members] = inside - before
+        w[self._members] = inside
+        z = np.zeros(len(r))
+        add_columns(self._model.columns, self._members, change, z)
+        r -= z * (self._model.h if len(self._model.h) else self._model.each)
+        return self._model.centre(r, float(r.sum()))
