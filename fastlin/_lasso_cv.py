@@ -71,8 +71,7 @@ class SearchedPathMixin:
     _estimator_type = "regressor"
     _one_ratio: ClassVar[bool]
     _constraints: ClassVar = {
-        "cv": Either(Integer(2), HasMethods("split"), HasMethods("__next__"), ArrayLike(),
-                     OneOf(None)),
+        "cv": Either(Integer(2), HasMethods("split"), HasMethods("__iter__"), OneOf(None)),
     }
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:

@@ -69,8 +69,8 @@ _CV_ANSWER = """alpha_ : float
         The alphas tried, the largest first.
     mse_path_ : ndarray of shape (n_alphas, n_folds){more}
         Mean squared error on each left-out fold."""
-_REFERENCES = """.. [1] R. Tibshirani, "Regression shrinkage and selection via the lasso", Journal of
-       the Royal Statistical Society B 58, 1996.
+_REFERENCES = """.. [1] R. Tibshirani, "Regression shrinkage and selection via the lasso",
+       Journal of the Royal Statistical Society B 58, 1996.
     .. [2] J. Friedman, T. Hastie, R. Tibshirani, "Regularization paths for generalized linear
        models via coordinate descent", Journal of Statistical Software 33, 2010.
     .. [3] M. Massias, A. Gramfort, J. Salmon, "Celer: a fast solver for the lasso with dual
