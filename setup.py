@@ -26,6 +26,7 @@ MODULES = {
     "blocks": [],
     "transpose": [],
     "primal_cd": [],
+    "newton": [],
     "sgd": [],
     "dual_cd": [],
     "multi": ["fl_dispatch.c"],

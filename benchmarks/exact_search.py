@@ -143,15 +143,14 @@ def run(scale: float, rounds: int) -> None:
         taken = in_turns(tasks, rounds)
         times.append([
             data.title, *(f"{np.median(taken[side]):.2f}" for side in ("plain", "intercept")),
-            f"{np.median(taken['fit']):.2f} (tol={tol:g})", str(ratio(taken["plain"], taken["fit"])),
-            str(ratio(taken["intercept"], taken["fit"])), most,
+            f"{np.median(taken['fit']):.2f} (tol={tol:g})",
+            *(str(ratio(taken[side], taken["fit"])) for side in ("plain", "intercept")), most,
         ])
-        found: dict[str, list[float]] = {}
         sides = {"fastlin": partial(_together, X, y, Cs, True),
                  "LIBLINEAR": partial(_liblinear_search, X64, y, Cs, tol),
                  "LogisticRegressionCV": partial(_peer_search, X64, y, Cs)}
-        took = {side: cpu_seconds(lambda s=side, t=task: found.update({s: t()}))
-                for side, task in sides.items()}
+        found = {side: task() for side, task in sides.items()}
+        took = {side: cpu_seconds(task) for side, task in sides.items()}
         searches.append([
             data.title, *(f"{took[side]:.2f}" for side in sides),
             *(f"{took[side] / took['fastlin']:.1f}" for side in list(sides)[1:]),

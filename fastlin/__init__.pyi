@@ -17,6 +17,7 @@ from .lasso import Lasso as Lasso
 from .lasso import LassoCV as LassoCV
 from .lasso import RegularizationPath as RegularizationPath
 from .lasso import regularization_path as regularization_path
+from .linear_regression import LinearRegression as LinearRegression
 from .logistic import LogisticRegression as LogisticRegression
 from .logistic_cv import LogisticRegressionCV as LogisticRegressionCV
 from .model_selection import GridSearchCV as GridSearchCV
@@ -36,6 +37,9 @@ from .persist import load as load
 from .persist import save as save
 from .pipeline import Pipeline as Pipeline
 from .pipeline import make_pipeline as make_pipeline
+from .ridge import Ridge as Ridge
+from .ridge import RidgeClassifier as RidgeClassifier
+from .ridge_cv import RidgeCV as RidgeCV
 from .sgd import SGDClassifier as SGDClassifier
 from .sgd import SGDRegressor as SGDRegressor
 from .svm import LinearSVC as LinearSVC

@@ -11,10 +11,10 @@ from ._core.rows import Rows
 from ._parallel import Cancelled, is_cancelled
 from ._scores import rows_per_call
 
-__all__ = ["column_squares", "matvec", "rmatvec", "row_squares"]
+__all__ = ["column_squares", "in_pieces", "matvec", "rmatvec", "row_squares"]
 
 
-def _in_pieces(X: Rows, work: Callable[[int, int], None]) -> None:
+def in_pieces(X: Rows, work: Callable[[int, int], None]) -> None:
     """Call `work(start, stop)` over all rows."""
     n, piece = len(X), rows_per_call(X)
     for start in range(0, n, piece):
@@ -26,26 +26,26 @@ def _in_pieces(X: Rows, work: Callable[[int, int], None]) -> None:
 def matvec(X: Rows, w: np.ndarray, b: float = 0.0) -> np.ndarray:
     """X w + b"""
     out = np.empty(len(X))
-    _in_pieces(X, lambda start, stop: _blocks.responses(X, w, b, out, start, stop))
+    in_pieces(X, lambda start, stop: _blocks.responses(X, w, b, out, start, stop))
     return out
 
 
 def rmatvec(X: Rows, c: np.ndarray) -> np.ndarray:
     """X^T c"""
     out = np.zeros(X.shape[1])
-    _in_pieces(X, lambda start, stop: _blocks.add_rows(X, c, out, start, stop))
+    in_pieces(X, lambda start, stop: _blocks.add_rows(X, c, out, start, stop))
     return out
 
 
 def column_squares(X: Rows, c: np.ndarray) -> np.ndarray:
     """sum_i c_i x_ij^2 of each column j"""
     out = np.zeros(X.shape[1])
-    _in_pieces(X, lambda start, stop: _blocks.add_squares(X, c, out, start, stop))
+    in_pieces(X, lambda start, stop: _blocks.add_squares(X, c, out, start, stop))
     return out
 
 
 def row_squares(X: Rows) -> np.ndarray:
     """|x_i|^2 of each row"""
     out = np.empty(len(X))
-    _in_pieces(X, lambda start, stop: _blocks.row_squares(X, out, start, stop))
+    in_pieces(X, lambda start, stop: _blocks.row_squares(X, out, start, stop))
     return out

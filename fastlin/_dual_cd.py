@@ -82,10 +82,11 @@ class _Watch:
     def is_due(self, epoch: int, estimate: float) -> bool:
         """Whether the gap of this epoch's end is likely to be at most tol."""
         # seen half an epoch before, on average
-        fall = estimate / self.estimate if np.isfinite(self.estimate) else 1.0
-        self.expected = estimate * min(1.0, np.sqrt(fall))
+        fall = estimate / self.estimate if 0 < self.estimate < np.inf else 1.0
+        self.expected = estimate * min(1.0, fall**0.5)
         self.estimate = estimate
-        return self.ratio * self.expected <= _MARGIN * self.tol or epoch >= 2 * self.last + _PATIENCE
+        likely = self.ratio * self.expected <= _MARGIN * self.tol
+        return likely or epoch >= 2 * self.last + _PATIENCE
 
     def note(self, epoch: int, gap: float) -> bool:
         """Take down a gap above tol; whether it asks for double precision."""
@@ -121,6 +122,12 @@ class _Best:
 
     def offer(self, ascent: _Ascent, is_last: bool) -> float:
         """Measure what an ascent has reached; returns its relative gap, or nearly that."""
+        # what overflows is no answer
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._measure(ascent, is_last)
+
+    def _measure(self, ascent: _Ascent, is_last: bool) -> float:
+        """The same."""
         problem, w = self.problem, ascent.weights(self.tol < _DRIFT)
         b = ascent.intercept() if problem.fit_intercept else 0.0
         z = matvec(problem.X, w, b)
@@ -130,6 +137,8 @@ class _Best:
         more = problem.best_intercept(z)
         penalty = 0.5 * problem.l2 * float(w @ w)
         objective = problem.mean_loss(z + more) + penalty
+        if not np.isfinite(objective):
+            return np.inf
         if objective < self.objective:
             self.coef, self.intercept, self.objective = w, b + more, objective
         feasible = problem.project(ascent.a)
@@ -288,7 +297,7 @@ class _Ascent:
         total = self.rule["stride"] * self.problem.l2
         if len(self.active) == len(self.X):
             objective = min(objective, total * self.state["objective"])
-        return total * self.state["gap"] / max(objective, 1e-300)
+        return max(0.0, total * self.state["gap"]) / max(objective, 1e-300)
 
     def _rest(self) -> None:
         """Leave out the rows that were marked, and set what marks them in the next epoch."""

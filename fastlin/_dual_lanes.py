@@ -23,6 +23,7 @@ from ._lanes import LANES, aligned_zeros
 from ._parallel import Cancelled, is_cancelled
 from ._problem import LOSS_CODES, Certificate, Fit, Problem
 from ._scores import rows_per_call
+from ._solve import FAR
 
 __all__ = ["Centre", "DualModel", "DualPass", "DualStream"]
 
@@ -42,8 +43,6 @@ _LAG = 0.7
 _MOST_ROUNDS = 12
 _STALLED = 0.7
 _PATIENT = 4
-# After so many epochs another method is faster: the penalty is too weak for this one.
-_FAR = 60
 # nu over the mean of |x_i - c|^2; ten times as much takes two to three times the epochs. Where the
 # penalty is so strong that an epoch would hardly move the intercept, nu times the most that the
 # loss bends in it.
@@ -191,7 +190,7 @@ class DualPass:
 
     def _goes_on(self, model: DualModel, begun: int) -> bool:
         """Whether more epochs are worth while: not at the limit of float32 weights."""
-        used = model.n_iter >= min(model.max_iter, _FAR)
+        used = model.n_iter >= min(model.max_iter, FAR)
         if model.error is not None or model.fit.converged or used:
             return False
         gap = model.fit.certificate.relative_gap
@@ -236,7 +235,7 @@ class DualPass:
                 near = last is not None and gap * min(1.0, gap / max(last, 1e-300)) ** _LAG
                 enough = last is not None and epochs >= least
                 enough = enough and near <= model.target * lanes.value[lane]
-                used = model.n_iter >= min(model.max_iter, _FAR)
+                used = model.n_iter >= min(model.max_iter, FAR)
                 if enough or used or not np.isfinite(gap):
                     done.append(lane)
             for lane in done:

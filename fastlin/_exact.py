@@ -83,17 +83,23 @@ class ExactEstimator(Estimator):
         terms = self._terms(total)
         starts = self._starts(places, n_outputs, rows.shape[1])
         seeds = spawn_seed(getattr(self, "random_state", None), len(targets))
-        tasks = [
-            partial(
-                solve,
-                Problem(X=rows, y=y, weight=weight, fit_intercept=self.fit_intercept, **terms),
-                getattr(self, "solver", "auto"), float(self.tol), self._max_iter(), seed, start,
-            )
-            for y, seed, start in zip(targets, seeds, starts, strict=True)
+        problems = [
+            Problem(X=rows, y=y, weight=weight, fit_intercept=self.fit_intercept, **terms)
+            for y in targets
         ]
-        fits = _parallel.run(tasks, getattr(self, "n_jobs", None))
+        fits = self._fits(problems, seeds, starts)
         self._publish(fits, rows.dtype, places, n_outputs)
         self._warn(fits)
+
+    def _fits(self, problems: list[Problem], seeds: list[np.ndarray],
+              starts: list[Fit | None]) -> list[Fit]:
+        """The optima of problems that differ in their targets."""
+        tasks = [
+            partial(solve, problem, getattr(self, "solver", "auto"), float(self.tol),
+                    self._max_iter(), seed, start)
+            for problem, seed, start in zip(problems, seeds, starts, strict=True)
+        ]
+        return _parallel.run(tasks, getattr(self, "n_jobs", None))
 
     def _max_iter(self) -> int:
         """Largest number of iterations, where None is a parameter's default."""

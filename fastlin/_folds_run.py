@@ -26,6 +26,7 @@ from ._answers import answered
 from ._clone import clone
 from ._exact_pass import fits_exactly_together
 from ._folds import is_classifier, is_pairwise
+from ._held_out import held_out_answers, is_leave_one_out
 from ._memory import machine_bytes
 from ._onepass import fit_together, fits_together
 from ._plan import Outcome, Plan, rows_of_params
@@ -205,6 +206,7 @@ def _run_stateless(group: _Group) -> None:
 def _flat_tasks(group: _Group, jobs: list[_Job]) -> list[Callable[[], None]]:
     """Train and score what trains together; return tasks for all else."""
     plan = group.plan
+    jobs = _without_closed_forms(group, jobs)
     together, alone = _parted(plan, jobs)
     for batch in _batches(together, group.X):
         datas = [_Data(group, job.outcome.split) for job in batch]
@@ -219,6 +221,34 @@ def _flat_tasks(group: _Group, jobs: list[_Job]) -> list[Callable[[], None]]:
         ]
         _parallel.run(_with_callers_settings(scores), plan.n_jobs)
     return [partial(_run_alone, job, _Data(group, job.outcome.split)) for job in alone]
+
+
+def _without_closed_forms(group: _Group, jobs: list[_Job]) -> list[_Job]:
+    """Answer the jobs whose learners know what they would say to each row if it had been left out;
+    return the others."""
+    plan = group.plan
+    asks_only_that = plan.method in (None, "predict") and not plan.keep and not plan.train_scores
+    by_responses = plan.scorers is None or plan.scorers.need_responses_only()
+    if not (asks_only_that and by_responses and group.steps is None and is_leave_one_out(plan)):
+        return jobs
+    answers: dict[int, Any] = {}
+    start, others = time.perf_counter(), []
+    for job in jobs:
+        c = job.outcome.candidate
+        if c not in answers:
+            job.learner = job.made()
+            answers[c] = held_out_answers(job.learner, group.X, plan.y, job.fit_params)
+    seconds = (time.perf_counter() - start) / len(jobs)
+    for job in jobs:
+        z = answers[job.outcome.candidate]
+        if z is None:
+            others.append(job)
+            continue
+        job.learner = job.made() if job.learner is None else job.learner
+        job.outcome.fit_time = seconds
+        data = _Data(group, job.outcome.split)
+        _score_answers(job, data, z[data.test])
+    return others
 
 
 def _batches(jobs: list[_Job], X: Any) -> Iterator[list[_Job]]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["show_epoch", "show_optimum"]
+__all__ = ["show_epoch", "show_optima"]
 
 _WIDTH = 24
 
@@ -26,9 +27,12 @@ def show_epoch(entry: dict[str, Any], max_iter: int, last: bool) -> None:
     sys.stderr.flush()
 
 
-def show_optimum(n_iter: int, objective: float, gap: float) -> None:
-    """Write how a solver ended to standard error."""
-    print(
-        f"{n_iter} iterations: objective {objective:.6f}, relative duality gap {gap:.1e}",
-        file=sys.stderr,
-    )
+def show_optima(fits: Iterable[Any]) -> None:
+    """Write how a solver ended, a line for each answer, to standard error."""
+    for fit in fits:
+        found = fit.certificate
+        print(
+            f"{fit.n_iter} iterations: objective {found.objective:.6f}, relative duality gap "
+            f"{found.relative_gap:.1e}",
+            file=sys.stderr,
+        )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ._problem import Fit, Problem
 
-__all__ = ["PEER_SOLVERS", "SOLVERS", "Solver", "solve"]
+__all__ = ["FAR", "PEER_SOLVERS", "SOLVERS", "Solver", "solve"]
 
 # Names that scikit-learn's estimators take. All exact solvers end at the same certified optimum,
 # so any of them means "auto" here.
@@ -18,6 +18,10 @@ PEER_SOLVERS = (
     "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga", "svd", "cholesky", "lsqr",
     "sparse_cg",
 )  # fmt: skip
+# Passes after which dual coordinate descent is too slow for a smooth loss
+FAR = 60
+# Multiplications of a Hessian below which Newton's method is faster than anything
+_LITTLE_WORK = 1e8
 _SMOOTH = frozenset({
     "log_loss", "squared_hinge", "squared_error", "huber", "squared_epsilon_insensitive",
     "modified_huber",
@@ -64,7 +68,8 @@ SOLVERS = {
 def solve(problem: Problem, solver: str, tol: float, max_iter: int, seed: np.ndarray,
           start: Fit | None = None) -> Fit:
     """The optimum of a problem to a relative duality gap of `tol`, or what `max_iter` allows."""
-    name = choose(problem) if solver == "auto" or solver in PEER_SOLVERS else solver
+    automatic = solver == "auto" or solver in PEER_SOLVERS
+    name = choose(problem) if automatic else solver
     reason = SOLVERS[name].refusal(problem)
     if reason:
         able = [other for other, needs in SOLVERS.items() if not needs.refusal(problem)]
@@ -72,10 +77,26 @@ def solve(problem: Problem, solver: str, tol: float, max_iter: int, seed: np.nda
             f"solver {name!r} {reason}: use solver 'auto'"
             + "".join(f" or {other!r}" for other in able) + "."
         )
-    run: Callable[..., Fit] = importlib.import_module(SOLVERS[name].module, __package__).solve
-    return run(problem, tol, max_iter, seed, start)
+    if automatic and name == "dual_cd" and problem.loss in _SMOOTH and max_iter > FAR:
+        # where the penalty is too weak for it, another method goes on from there
+        begun = _run(name)(problem, tol, FAR, seed, start)
+        if begun.converged:
+            return begun
+        rest = _run("newton")(problem, tol, max_iter - FAR, seed, begun)
+        return replace(rest, n_iter=begun.n_iter + rest.n_iter)
+    return _run(name)(problem, tol, max_iter, seed, start)
+
+
+def _run(name: str) -> Callable[..., Fit]:
+    """The function of a solver, loaded on first use."""
+    return importlib.import_module(SOLVERS[name].module, __package__).solve
 
 
 def choose(problem: Problem) -> str:
-    """The solver that "auto" takes."""
-    return next(name for name, needs in SOLVERS.items() if not needs.refusal(problem))
+    """The solver that "auto" takes: the first that can, but for problems so small that a factored
+    matrix is faster than passes over the rows."""
+    able = [name for name, needs in SOLVERS.items() if not needs.refusal(problem)]
+    if "direct" in able:
+        return "direct"
+    n, d = problem.X.shape
+    return "newton" if "newton" in able and float(n) * d * d <= _LITTLE_WORK else able[0]

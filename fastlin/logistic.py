@@ -94,7 +94,7 @@ class LogisticRegression(ExactClassifierMixin, LinearClassifierMixin, ExactEstim
 
     _constraints: ClassVar = {
         "penalty": Either(OneOf("auto", "l2", "l1", "elasticnet"), OneOf(None)),
-        "C": Either(Real(0, closed="right"), OneOf(float("inf"))),
+        "C": Real(0, closed="right", finite=False),
         "l1_ratio": Real(0, 1),
         "dual": Either(Boolean(), OneOf("auto")),
         "intercept_scaling": Real(0, closed="right"),

@@ -12,7 +12,7 @@ from ._exceptions import warn
 from ._linear import LinearClassifierMixin, LinearRegressorMixin
 from ._params import Boolean, Either, OneOf, Real
 from ._problem import Fit
-from ._progress import show_optimum
+from ._progress import show_optima
 from ._scaling import from_C
 
 __all__ = ["LinearSVC", "LinearSVR"]
@@ -47,8 +47,8 @@ _REFERENCES = """References
        loss minimization", JMLR 14, 2013."""
 
 
-class _LinearSVM(ExactEstimator):
-    """What both have in common."""
+class _SupportVectorMixin:
+    """What both have in common; it comes before the mixins of their kinds."""
 
     _constraints: ClassVar = {
         "C": Real(0, closed="right"),
@@ -69,11 +69,12 @@ class _LinearSVM(ExactEstimator):
         super()._publish(fits, dtype, places, n_outputs)
         self.n_iter_ = int(np.max(self.n_iter_))
         if self.verbose:
-            for fit in fits:
-                show_optimum(fit.n_iter, fit.certificate.objective, fit.certificate.relative_gap)
+            show_optima(fits)
 
 
-class LinearSVC(ExactClassifierMixin, LinearClassifierMixin, _LinearSVM):
+class LinearSVC(
+    _SupportVectorMixin, ExactClassifierMixin, LinearClassifierMixin, ExactEstimator
+):
     __doc__ = f"""Linear support vector classifier to its optimum, with a certificate.
 
     For two classes, y = +-1, it minimises over w and b ::
@@ -115,15 +116,14 @@ class LinearSVC(ExactClassifierMixin, LinearClassifierMixin, _LinearSVM):
 
     Examples
     --------
-    >>> from fastlin import LinearSVC, OneHotEncoder
-    >>> from fastlin.datasets import load_mushrooms
-    >>> columns, poisonous = load_mushrooms()
-    >>> X = OneHotEncoder(output="rows").fit_transform(columns)
-    >>> model = LinearSVC(loss="hinge").fit(X, poisonous)
-    >>> float(model.duality_gap_[0]) <= 1e-4
+    >>> import numpy as np
+    >>> from fastlin import LinearSVC
+    >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    >>> model = LinearSVC(loss="hinge", C=10.0, tol=1e-6).fit(X, [0, 0, 0, 1])
+    >>> (model.coef_.round(2) + 0.0).tolist(), model.intercept_.round(2).tolist()
+    ([[2.0, 2.0]], [-3.0])
+    >>> bool(model.duality_gap_[0] <= 1e-6)
     True
-    >>> model.score(X, poisonous)
-    1.0
     """
 
     _constraints: ClassVar = {
@@ -170,7 +170,7 @@ class LinearSVC(ExactClassifierMixin, LinearClassifierMixin, _LinearSVM):
         }
 
 
-class LinearSVR(ExactRegressorMixin, LinearRegressorMixin, _LinearSVM):
+class LinearSVR(_SupportVectorMixin, ExactRegressorMixin, LinearRegressorMixin, ExactEstimator):
     __doc__ = f"""Linear support vector regression to its optimum, with a certificate.
 
     It minimises over w and b ::

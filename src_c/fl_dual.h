@@ -18,8 +18,8 @@
  *     u = sum_i C_i a_i x_i,   k_i = x_i.c,   U = sum_i C_i a_i k_i,   cc = |c|^2
  * the weights are u - s c, the response of row i is
  *     p_i = u.x_i + B + (nu - k_i + cc) s - U,   and h_i = C_i (|x_i|^2 - 2 k_i + cc + nu).
- * At the fixed point s = 0 and w = u, whatever c and nu are. Without an intercept B, s, U, k, cc and
- * nu are 0.
+ * At the fixed point s = 0 and w = u, whatever c and nu are. Without an intercept B, s, U, k, cc
+ * and nu are 0.
  *
  * u may be in single precision; s, U and B are double: they sum what u spreads over its columns.
  */

@@ -258,23 +258,27 @@ FL_INLINE double fl_logit(double t) {
     return fl_max(-FL_FARTHEST_LOGIT, fl_min(logit, FL_FARTHEST_LOGIT));
 }
 
-/* The root v of v + m + h (sigma(v) - t), which lies between -m and the logit v0 of t: Newton's
- * method inside of that bracket, halved where a step would leave it. A step this small is the last:
- * the error that it leaves is of the order of its square, and the variable will be visited again.
- * Yu, Huang & Lin (2011), "Dual coordinate descent methods for logistic regression and maximum
- * entropy models", Machine Learning 85, solve the same equation in t. Returns sigma(v). */
+/* The root v of F(v) = v + m + h (sigma(v) - t), which lies between -m and the logit v0 of t, and
+ * at most h from -m. Newton's method inside of that bracket; a step that is not half of the one
+ * before gives way to halving the bracket: F is flat on both sides of a steep middle, where plain
+ * steps can swing to and fro for ever. A step of 0.03 is the last: the error that it leaves is of
+ * the order of its square, and the variable will be visited again. Returns sigma(v).
+ * (Yu, Huang & Lin 2011, "Dual coordinate descent methods for logistic regression and maximum
+ * entropy models", Machine Learning 85, solve the same equation in t.) */
 #define FL_LAST_LOGIT_STEP 0.03
-#define FL_MOST_LOGIT_STEPS 25
+#define FL_MOST_LOGIT_STEPS 40
 FL_INLINE double fl_logit_step(double m, double t, double h, double *FL_RESTRICT v) {
     double sigma = t, now = *v, residue = now + m;
-    double low = fl_min(now, -m), high = fl_max(now, -m);
+    double low = fl_max(fl_min(now, -m), -m - h * (1.0 - t));
+    double high = fl_min(fl_max(now, -m), -m + h * t), before = high - low;
     for (int k = 0; k < FL_MOST_LOGIT_STEPS; k++) {
-        double next = now - residue / (1.0 + h * sigma * (1.0 - sigma));
-        if (!(next >= low && next <= high)) next = 0.5 * (low + high);
-        const double step = next - now;
+        const double newton = -residue / (1.0 + h * sigma * (1.0 - sigma));
+        double next = fl_min(fl_max(now + newton, low), high), size = fl_abs(next - now);
+        if (k > 0 && size > FL_LAST_LOGIT_STEP && 2.0 * size > before) next = 0.5 * (low + high);
+        before = fl_abs(next - now);
         now = next;
         sigma = fl_sigmoid(now);
-        if (fl_abs(step) <= FL_LAST_LOGIT_STEP) break;
+        if (fl_abs(newton) <= FL_LAST_LOGIT_STEP) break;
         residue = now + m + h * (sigma - t);
         if (residue > 0) {
             high = now;

@@ -309,11 +309,68 @@ FL_INLINE double FL_TYPED(fl_wide_dot)(struct fl_row row, const double *FL_RESTR
            ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
+/* The products of the distinct columns of a row touch different places, so that four loads may go
+ * before four stores. */
 FL_INLINE void FL_TYPED(fl_wide_axpy)(struct fl_row row, double c, double *FL_RESTRICT w) {
-    FL_EACH(row, column, value, w[column] += c * (double)value;);
+    const int32_t *FL_RESTRICT j = row.indices;
+    const FL_REAL *FL_RESTRICT x = (const FL_REAL *)row.values;
+    int64_t k = 0;
+    if (row.layout == FL_DENSE) {
+        for (; k < row.size; k++) w[k] += c * (double)x[k];
+    } else if (row.layout == FL_CSR) {
+        for (; k + 4 <= row.size; k += 4) {
+            const double w0 = w[j[k]] + c * (double)x[k];
+            const double w1 = w[j[k + 1]] + c * (double)x[k + 1];
+            const double w2 = w[j[k + 2]] + c * (double)x[k + 2];
+            const double w3 = w[j[k + 3]] + c * (double)x[k + 3];
+            w[j[k]] = w0, w[j[k + 1]] = w1, w[j[k + 2]] = w2, w[j[k + 3]] = w3;
+        }
+        for (; k < row.size; k++) w[j[k]] += c * (double)x[k];
+    } else {
+        FL_EACH(row, column, value, w[column] += c * (double)value;);
+    }
 }
 
 /* w_j += c x_j^2 */
 FL_INLINE void FL_TYPED(fl_add_squares)(struct fl_row row, double c, double *FL_RESTRICT w) {
     FL_EACH(row, column, value, w[column] += c * (double)value * (double)value;);
+}
+
+/* What a Newton step needs of a row: g_j += s x_j, m_j += h x_j, q_j += h x_j^2 */
+FL_INLINE void FL_TYPED(fl_add_moments)(struct fl_row row, double s, double h,
+                                        double *FL_RESTRICT g, double *FL_RESTRICT m,
+                                        double *FL_RESTRICT q) {
+    if (row.layout == FL_DENSE) {
+        const FL_REAL *FL_RESTRICT x = (const FL_REAL *)row.values;
+        for (int64_t k = 0; k < row.size; k++) {
+            const double hx = h * (double)x[k];
+            g[k] += s * (double)x[k];
+            m[k] += hx;
+            q[k] += hx * (double)x[k];
+        }
+        return;
+    }
+    FL_EACH(row, column, value, {
+        const double hx = h * (double)value;
+        g[column] += s * (double)value;
+        m[column] += hx;
+        q[column] += hx * (double)value;
+    });
+}
+
+/* c x x^T added to a d x d matrix, each pair of columns in one of its two places. */
+FL_INLINE void FL_TYPED(fl_add_outer)(struct fl_row row, double c, int64_t d, double *out) {
+    struct FL_TYPED(fl_chunk) one, other;
+    for (int64_t k = 0; k < row.size; k += FL_CHUNK) {
+        FL_TYPED(fl_take)(&one, row, k);
+        for (int64_t l = 0; l <= k; l += FL_CHUNK) {
+            FL_TYPED(fl_take)(&other, row, l);
+            for (int a = 0; a < one.n; a++) {
+                const double cx = c * (double)one.x[a];
+                const int n = l == k ? a + 1 : other.n;
+                double *line = out + one.column[a] * d;
+                for (int b = 0; b < n; b++) line[other.column[b]] += cx * (double)other.x[b];
+            }
+        }
+    }
 }

@@ -131,6 +131,112 @@ def test_slopes_of_smooth_losses_are_continuous(name):
         assert np.abs(np.diff(slope)).max() <= steepest * 1e-4 * 1.01
 
 
+def code_and_parameter(name, parameter):
+    return LOSSES[name].code, LOSSES[name].default if parameter is None else parameter
+
+
+def curvatures(name, p, y, parameter=None):
+    code, a = code_and_parameter(name, parameter)
+    p, out = np.asarray(p, float), np.empty(len(p))
+    core.curvatures(code, a, p, np.full(len(p), float(y)), out)
+    return out
+
+
+def conjugate(name, dual, y, parameter=None):
+    code, a = code_and_parameter(name, parameter)
+    return np.array([
+        core.total_conjugate(code, a, np.array([u]), np.array([float(y)]), np.empty(0))
+        for u in np.atleast_1d(dual)
+    ])
+
+
+@pytest.mark.parametrize(("name", "parameter"), [c for c in CASES if c[0] in CONVEX])
+def test_curvatures_are_derivatives_of_slopes(name, parameter):
+    for y in targets_of(name):
+        p = np.random.default_rng(0).uniform(-6, 6, 500)
+        e = 0.1 if parameter is None else parameter
+        kinks = [0.0, 1.0, -1.0, y, y - e, y + e]
+        p = p[np.abs(p[:, None] - kinks).min(axis=1) > 1e-3]
+        h = 1e-5
+        ahead, behind = (evaluate(name, p + step, y, parameter)[1] for step in (h, -h))
+        numeric = (ahead - behind) / (2 * h)
+        np.testing.assert_allclose(
+            curvatures(name, p, y, parameter), numeric, rtol=1e-6, atol=1e-9
+        )
+
+
+@pytest.mark.parametrize(("name", "parameter"), [c for c in CASES if c[0] in CONVEX])
+def test_the_bend_is_the_largest_curvature(name, parameter):
+    bend = core.bend(LOSSES[name].code)
+    found = 0.0
+    for y in targets_of(name):
+        p = np.concatenate([EXTREMES, np.linspace(-5, 5, 2001), [y]])
+        p = p[p > -700] if name == "exponential" else p
+        found = max(found, curvatures(name, p, y, parameter).max())
+    if name == "exponential":
+        assert bend == np.inf
+    else:
+        assert found == pytest.approx(bend, rel=1e-15)
+
+
+@pytest.mark.parametrize(("name", "parameter"), [c for c in CASES if c[0] in CONVEX])
+def test_conjugates_are_suprema(name, parameter):
+    """sup_p (-dual p - loss(p)), by a search in ever smaller intervals around the best p."""
+    for y in targets_of(name):
+        for dual in np.concatenate([np.linspace(-1.5, 1.5, 13), [-3.9, 3.9, 1e-9, 0.16, -0.84]]):
+            found = conjugate(name, dual, y, parameter)[0]
+            centre, width, best = 0.0, 700.0, -np.inf
+            for _ in range(60):
+                p = centre + np.linspace(-width, width, 201)
+                value = -dual * p - evaluate(name, p, y, parameter)[0]
+                centre, width, best = p[value.argmax()], width / 4, max(best, value.max())
+            if np.isfinite(found):
+                assert best == pytest.approx(found, rel=1e-6, abs=1e-6)
+            else:
+                # it rises without end towards one side
+                far = np.array([-600.0, -300.0, 300.0, 600.0])
+                with np.errstate(over="ignore"):
+                    rise = -dual * far - evaluate(name, far, y, parameter)[0]
+                assert rise[0] > rise[1] > 0 or rise[3] > rise[2] > 0
+
+
+@pytest.mark.parametrize(("name", "parameter"), [c for c in CASES if c[0] in CONVEX])
+def test_a_loss_and_its_conjugate_meet_at_the_slope(name, parameter):
+    """loss(p) + conjugate = slope p: where Fenchel's inequality is an equality."""
+    p = np.linspace(-6, 6, 241)
+    for y in targets_of(name):
+        value, slope = evaluate(name, p, y, parameter)
+        both = value + conjugate(name, -slope, y, parameter)
+        np.testing.assert_allclose(both, slope * p, rtol=1e-10, atol=1e-9 * (1 + np.exp(6) * (
+            name == "exponential")))
+        # and nowhere less
+        for dual in -slope[::17]:
+            assert (value + conjugate(name, dual, y, parameter) >= -dual * p - 1e-9).all()
+
+
+def test_conjugates_are_zero_at_zero():
+    """Where the loss reaches 0: what a bound by dual variables begins with."""
+    for name, parameter in CASES:
+        if name in CONVEX:
+            for y in targets_of(name):
+                assert conjugate(name, 0.0, y, parameter)[0] == 0
+
+
+def test_only_convex_losses_have_a_conjugate():
+    assert conjugate("sigmoid_mse", 0.1, 1.0)[0] == np.inf
+
+
+def test_sums_of_conjugates_are_weighted():
+    y, dual = np.array([1.0, -1.0, 1.0]), np.array([0.2, -0.7, 5.0])
+    code = LOSSES["log_loss"].code
+    alone = [conjugate("log_loss", dual[i], y[i])[0] for i in range(3)]
+    weight = np.array([2.0, 0.5, 0.0])
+    # a row of weight 0 asks for nothing
+    assert core.total_conjugate(code, 0.0, dual, y, weight) == pytest.approx(
+        2 * alone[0] + 0.5 * alone[1])
+    assert core.total_conjugate(code, 0.0, dual, y, np.empty(0)) == np.inf
+
+
 def test_sigmoid_mse_is_not_convex():
     slope = evaluate("sigmoid_mse", np.linspace(-20, 20, 401), 1.0)[1]
     assert (np.diff(slope) < 0).any()

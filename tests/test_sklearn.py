@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from public import CLASSES, CLASSIFIERS, LEARNERS, PLAIN, REGRESSORS, VARIANTS, name
+from public import CLASSES, CLASSIFIERS, LEARNERS, ONLINE, PLAIN, REGRESSORS, VARIANTS, name
 from scipy import sparse
 
 sklearn = pytest.importorskip("sklearn")
@@ -60,11 +60,20 @@ COMPOSED = [
 ESTIMATORS = [*(cls() for cls in PLAIN), *(cls(**params) for cls, params in VARIANTS), *COMPOSED]
 
 
+# LinearSVR has no curvature and so no answer to the last digit: rows are visited in a random order
+# until the gap is small. The others choose by folds, which go by the numbers of rows: scikit-learn
+# declares the same of its own.
+ALSO_NOT_EQUIVALENT = {
+    "LinearSVR", "LassoCV", "ElasticNetCV", "LogisticRegressionCV", "RidgeCV",
+}  # fmt: skip
+
+
 def expected_to_fail(estimator):
     """Names of the checks that an estimator is declared to fail."""
     if isinstance(estimator, Pipeline):
         return IN_PLACE
-    return EQUIVALENCE if "shuffle" in estimator.get_params() else set()
+    shuffled = "shuffle" in estimator.get_params()
+    return EQUIVALENCE if shuffled or type(estimator).__name__ in ALSO_NOT_EQUIVALENT else set()
 
 
 def checks():
@@ -136,7 +145,10 @@ def scaled(model):
 
 
 def short(cls, **params):
-    return cls(random_state=0, max_iter=50, tol=None, **params)
+    """A model that is quick, and warns of nothing."""
+    if cls in ONLINE:
+        return cls(random_state=0, max_iter=50, tol=None, **params)
+    return cls(**params)
 
 
 @pytest.mark.parametrize("cls", CLASSIFIERS, ids=name)
@@ -145,9 +157,10 @@ def test_pipeline_search_and_scores(cls):
     assert model.fit(X, NAMES).score(X, NAMES) > 0.85
     assert cross_val_score(model, X, NAMES, cv=3).mean() > 0.8
     step = model.steps[-1][0]
-    search = GridSearchCV(
-        model, {f"{step}__average": [False, True], f"{step}__max_iter": [5, 30]}, cv=3, n_jobs=1
-    )
+    grid = {f"{step}__average": [False, True], f"{step}__max_iter": [5, 30]}
+    if cls not in ONLINE:
+        grid = {f"{step}__fit_intercept": [False, True], f"{step}__tol": [1e-3, 1e-4]}
+    search = GridSearchCV(model, grid, cv=3, n_jobs=1)
     search.fit(X, NAMES)
     assert search.best_score_ > 0.8
     assert search.predict(X).dtype == NAMES.dtype
@@ -192,7 +205,9 @@ def test_meta_estimators(cls):
 
 @pytest.mark.parametrize("cls", LEARNERS, ids=name)
 def test_clone_and_feature_selection(cls):
-    params = {"max_iter": 7, "tol": None, "random_state": 3, "average": 5}
+    params = {"fit_intercept": False, "tol": 1e-3}
+    if cls in ONLINE:
+        params = {"max_iter": 7, "tol": None, "random_state": 3, "average": 5}
     twin = base.clone(cls(**params).fit(X, Y > 0))
     assert not hasattr(twin, "coef_")
     assert {key: twin.get_params()[key] for key in params} == params

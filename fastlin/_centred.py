@@ -1,0 +1,201 @@
+"""Rows with their columns centred, without a copy: what second-order solvers work on.
+
+Where b is free, every quantity that a solver needs is one of the rows x_i - c with c a weighted
+mean. The products below take c off afterwards, so that sparse rows stay sparse. Gram and kernel
+matrices of dense rows are summed from blocks whose columns are centred before they are multiplied:
+a large shift of a column then costs no digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+
+from ._blocks import column_squares, in_pieces, matvec, rmatvec
+from ._core import newton as _newton
+from ._core.rows import Rows
+from ._parallel import Cancelled, is_cancelled
+from ._problem import Certificate, Problem
+from ._row_slices import rows_taken
+from ._scores import rows_per_call
+
+__all__ = ["ROUNDING", "Centred", "blocks", "gram", "hessian_product", "is_denselike", "kernel_matrix", "measured", "moments", "reach", "slack"]
+
+# Bytes of a block of dense rows in double: it passes through the cache twice
+_BLOCK_BYTES = 1 << 20
+# Share of entries stored from which sparse rows are multiplied as dense ones
+_DENSE_SHARE = 0.15
+# A relative gap below it is rounding
+ROUNDING = 1e-12
+# A variance below this share of the mean square is none
+_NO_VARIANCE = 1e-13
+
+
+class Centred:
+    """X - 1 c^T and its products, for rows with weights that sum to 1."""
+
+    def __init__(self, problem: Problem, centre: np.ndarray | None = None):
+        self.X, n = problem.X, len(problem.y)
+        self.share = problem.weighted(np.ones(n))
+        # p_i = s_i/S over s_i
+        self.scale_of_share = 1.0 / problem.total_weight
+        if centre is None:
+            free = problem.fit_intercept
+            centre = rmatvec(self.X, self.share) if free else np.zeros(self.X.shape[1])
+        self.centre = centre
+
+    def matvec(self, w: np.ndarray) -> np.ndarray:
+        """(X - 1 c^T) w"""
+        return matvec(self.X, w, -float(self.centre @ w))
+
+    def rmatvec(self, q: np.ndarray) -> np.ndarray:
+        """(X - 1 c^T)^T q"""
+        return rmatvec(self.X, q) - self.centre * q.sum()
+
+    @cached_property
+    def spread(self) -> np.ndarray:
+        """The root mean square of each column of X - 1 c^T; 0 where that is a rounding."""
+        raw = column_squares(self.X, self.share)
+        square = raw - self.centre * self.centre
+        return np.sqrt(np.where(square > _NO_VARIANCE * raw, square, 0.0))
+
+    def gram(self) -> np.ndarray:
+        """sum_i s_i/S (x_i - c)(x_i - c)^T"""
+        return gram(self.X, self.share, self.centre)
+
+    def kernel(self) -> np.ndarray:
+        """sqrt(s_i s_k)/S (x_i - c).(x_k - c)"""
+        return kernel_matrix(self.X, self.share, self.centre)
+
+    def dense(self) -> np.ndarray:
+        """The rows sqrt(s_i/S) (x_i - c) as one array."""
+        out = np.empty(self.X.shape)
+        for start, block in blocks(self.X, self.share, self.centre):
+            out[start : start + len(block)] = block
+        return out
+
+
+def is_denselike(X: Rows) -> bool:
+    """Whether the rows are dense, or so full that they may as well be."""
+    return X.layout == "dense" or X.nnz > _DENSE_SHARE * X.shape[0] * X.shape[1]
+
+
+def blocks(X: Rows, h: np.ndarray, c: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield (first row, sqrt(h_i) (x_i - c) as an array in double) for blocks of rows."""
+    n, d = X.shape
+    size, root = max(16, _BLOCK_BYTES // (8 * d)), np.sqrt(h)[:, None]
+    values = X.values.reshape(n, d) if X.layout == "dense" else None
+    for start in range(0, n, size):
+        if is_cancelled():
+            raise Cancelled
+        stop = min(start + size, n)
+        if values is None:
+            block = rows_taken(X, np.arange(start, stop)).toarray()
+        else:
+            block = values[start:stop]
+        block = np.subtract(block, c, dtype=np.float64)
+        block *= root[start:stop]
+        yield start, block
+
+
+def gram(X: Rows, h: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """sum_i h_i (x_i - c)(x_i - c)^T for h >= 0"""
+    d = X.shape[1]
+    out = np.zeros((d, d))
+    if is_denselike(X):
+        for _, block in blocks(X, h, c):
+            out += block.T @ block
+        return out
+    n, mean_size = X.shape[0], max(1.0, X.nnz / X.shape[0])
+    piece = max(1, int(rows_per_call(X) / mean_size))
+    for start in range(0, n, piece):
+        if is_cancelled():
+            raise Cancelled
+        _newton.add_outer(X, h, out, start, min(start + piece, n))
+    out += np.tril(out.T, -1) + np.triu(out.T, 1)
+    if c.any():
+        cross = np.outer(rmatvec(X, h), c)
+        out -= cross + cross.T - h.sum() * np.outer(c, c)
+    return out
+
+
+def kernel_matrix(X: Rows, h: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """sqrt(h_i h_k) (x_i - c).(x_k - c) of all pairs of rows"""
+    n, d = X.shape
+    root = np.sqrt(h)
+    if X.layout == "dense":
+        values, out = X.values.reshape(n, d), np.zeros((n, n))
+        size = max(16, _BLOCK_BYTES // (8 * n))
+        for start in range(0, d, size):
+            if is_cancelled():
+                raise Cancelled
+            columns = slice(start, start + size)
+            block = np.subtract(values[:, columns], c[columns], dtype=np.float64)
+            block *= root[:, None]
+            out += block @ block.T
+        return out
+    if is_denselike(X):
+        full = np.concatenate([block for _, block in blocks(X, h, c)])
+        return full @ full.T
+    csr = X.to_csr()
+    out = (csr @ csr.T).toarray().astype(np.float64)
+    if c.any():
+        along = matvec(X, c)
+        out += float(c @ c) - along[:, None] - along
+    out *= root[:, None]
+    out *= root
+    return out
+
+
+def moments(X: Rows, s: np.ndarray, h: np.ndarray) -> np.ndarray:
+    """sum_i s_i x_i, sum_i h_i x_i and sum_i h_i x_i^2, as three rows"""
+    out = np.zeros((3, X.shape[1]))
+    in_pieces(X, lambda start, stop: _newton.add_moments(X, s, h, out, start, stop))
+    return out
+
+
+def hessian_product(X: Rows, v: np.ndarray, c: np.ndarray, h: np.ndarray
+                    ) -> tuple[np.ndarray, np.ndarray]:
+    """(z, sum_i h_i z_i (x_i - c)) with z_i = (x_i - c).v"""
+    z, out, shift = np.empty(len(h)), np.zeros(X.shape[1]), float(c @ v)
+    in_pieces(X, lambda start, stop: _newton.hessian_product(X, v, shift, h, z, out, start, stop))
+    return z, out - c * float(h @ z)
+
+
+def measured(problem: Problem, rows: Centred, w: np.ndarray, z: np.ndarray,
+             a: np.ndarray | None = None) -> Certificate:
+    """The certificate of w at its responses z, whose intercept must be the best one; with a, of the
+    w that follows from these dual variables.
+
+    Without any penalty the dual variables a = minus the slopes are feasible only where the gradient
+    v vanishes; what is bounded then is the distance to the best among the weights w' with
+    |w'|_t <= r = 2 |w|_t + r0, and P - D(a) + r max_j |v_j|/t_j bounds it. |w|_t is sum_j t_j |w_j|
+    with t_j the root mean square of column j, and r0 that of the target. The gap is then relative
+    to P or 1e-6 of P at w = 0, since P may be 0.
+    """
+    if a is None:
+        a = problem.project(-problem.slopes(z))
+        v = rows.rmatvec(problem.weighted(a))
+    else:
+        v = problem.l2 * w
+    zero = problem.mean_loss(np.zeros(len(problem.y)))
+    primal = problem.primal(z, w)
+    if problem.l2 > 0:
+        return Certificate.of(primal, problem.dual(a, v), zero)
+    dual = problem.dual(a, np.zeros_like(v)) - reach(problem, rows, w) * slack(rows, v)
+    gap = max(0.0, primal - dual)
+    return Certificate(primal, gap, gap / max(primal, 1e-6 * zero, 1e-300))
+
+
+def reach(problem: Problem, rows: Centred, w: np.ndarray) -> float:
+    """2 |w|_t + r0"""
+    scale = float(np.sqrt(problem.weighted(problem.y * problem.y).sum()))
+    return 2 * float(rows.spread @ np.abs(w)) + scale
+
+
+def slack(rows: Centred, v: np.ndarray) -> float:
+    """max_j |v_j| / t_j"""
+    t = rows.spread
+    return float(np.divide(np.abs(v), t, out=np.zeros_like(t), where=t > 0).max(initial=0.0))

@@ -1,0 +1,58 @@
+"""Passes of second-order solvers over the rows, in double whatever the rows hold."""
+
+from .c cimport (fl_add_moments_f32, fl_add_moments_f64, fl_add_outer_f32, fl_add_outer_f64,
+                 fl_per_column, fl_per_column_add, fl_per_column_none, fl_per_column_plan,
+                 fl_prefetch_columns, fl_row_at_f32, fl_row_at_f64, fl_wide_axpy_f32,
+                 fl_wide_axpy_f64, fl_wide_dot_f32, fl_wide_dot_f64)
+from .rows cimport Rows
+
+
+def hessian_product(Rows X, const double[::1] v, double shift, const double[::1] h,
+                    double[::1] z, double[::1] out, Py_ssize_t start, Py_ssize_t stop):
+    """z_i = x_i.v - shift and out += sum_i h_i z_i x_i over start <= i < stop"""
+    cdef Py_ssize_t i
+    cdef fl_per_column columns = fl_per_column_none()
+    fl_per_column_add(&columns, &v[0], sizeof(double))
+    fl_per_column_add(&columns, &out[0], sizeof(double))
+    fl_per_column_plan(&columns, &X.c)
+    with nogil:
+        for i in range(start, stop):
+            if columns.ahead and i + columns.ahead < stop:
+                fl_prefetch_columns(&X.c, i + columns.ahead, &columns)
+            if X.is_float32:
+                z[i] = fl_wide_dot_f32(fl_row_at_f32(&X.c, i), &v[0]) - shift
+                if h[i] * z[i] != 0:
+                    fl_wide_axpy_f32(fl_row_at_f32(&X.c, i), h[i] * z[i], &out[0])
+            else:
+                z[i] = fl_wide_dot_f64(fl_row_at_f64(&X.c, i), &v[0]) - shift
+                if h[i] * z[i] != 0:
+                    fl_wide_axpy_f64(fl_row_at_f64(&X.c, i), h[i] * z[i], &out[0])
+
+
+def add_moments(Rows X, const double[::1] s, const double[::1] h, double[:, ::1] out,
+                Py_ssize_t start, Py_ssize_t stop):
+    """out += (sum_i s_i x_i, sum_i h_i x_i, sum_i h_i x_i^2) over start <= i < stop"""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(start, stop):
+            if s[i] == 0 and h[i] == 0:
+                continue
+            if X.is_float32:
+                fl_add_moments_f32(fl_row_at_f32(&X.c, i), s[i], h[i], &out[0, 0], &out[1, 0],
+                                   &out[2, 0])
+            else:
+                fl_add_moments_f64(fl_row_at_f64(&X.c, i), s[i], h[i], &out[0, 0], &out[1, 0],
+                                   &out[2, 0])
+
+
+def add_outer(Rows X, const double[::1] h, double[:, ::1] out, Py_ssize_t start, Py_ssize_t stop):
+    """out += sum_i h_i x_i x_i^T over start <= i < stop, each pair of columns in one place"""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(start, stop):
+            if h[i] == 0:
+                continue
+            if X.is_float32:
+                fl_add_outer_f32(fl_row_at_f32(&X.c, i), h[i], X.c.d, &out[0, 0])
+            else:
+                fl_add_outer_f64(fl_row_at_f64(&X.c, i), h[i], X.c.d, &out[0, 0])

@@ -1,0 +1,261 @@
+"""Newton's method for smooth losses: for dense rows, weak penalties, and none at all.
+
+A step solves (H + l2 I) d = -g by preconditioned conjugate gradients, as far as the gradient asks
+for (Dembo, Eisenstat & Steihaug 1982, "Inexact Newton methods"), and goes along d as far as the
+objective falls: with X d at hand, that costs no pass over the rows. With h_i = s_i/S loss''(z_i),
+
+    H = sum_i h_i (x_i - c)(x_i - c)^T,      c = sum_i h_i x_i / sum_i h_i,
+
+since that c takes the free intercept out of the system exactly: a shift of a column changes
+nothing. With few columns the preconditioner is the Cholesky factor of H over some of the rows,
+else its diagonal; both make the scales of the columns immaterial. A product with H is one pass over
+the rows (Hsia, Chiang & Lin 2018, "Preconditioned conjugate gradient methods in truncated Newton
+frameworks for large-scale linear classification", has the diagonal one, mixed with the identity).
+
+For a given gradient the duality gap with a_i = -loss'(z_i) is |g|^2 / (2 l2) where b is optimal: so
+a gap is measured when it is likely to be small. Without a penalty `_centred.measured` says what
+stands in its place, and separable classes, which have no optimum, end without convergence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ._blocks import matvec
+from ._centred import (
+    ROUNDING,
+    Centred,
+    gram,
+    hessian_product,
+    measured,
+    moments,
+    reach,
+    slack,
+)
+from ._cholesky import cholesky
+from ._problem import Certificate, Fit, Problem
+from ._row_slices import rows_taken
+
+__all__ = ["solve"]
+
+# Columns up to which the preconditioner is a Cholesky factor, and its rows for each column
+_FEW_COLUMNS, _ROWS_PER_COLUMN, _LEAST_ROWS = 500, 8, 1000
+# Iterations after which another preconditioner is worth its making
+_MANY_ITERATIONS = 12
+# Conjugate gradients in one step
+_MOST_PRODUCTS = 250
+# Losses with rows of no curvature: theirs counts as at least a share of the largest, which falls
+# while whole steps succeed
+_FIRST_FLOOR, _FLOOR_FALL = 1e-2, 0.1
+_MOST_TRIALS = 40
+# A fall of the objective below this share is a rounding
+_NO_FALL = 1e-15
+
+
+def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
+          start: Fit | None = None) -> Fit:
+    """Minimise until the relative gap is at most `tol`, or for `max_iter` steps; the products of
+    conjugate gradients count as steps where one step is all there is (squared error)."""
+    descent = _Descent(problem, max(tol, ROUNDING), start)
+    n_iter, stalls = 0, 0
+    while n_iter < max_iter and stalls < 2:
+        descent.look()
+        if descent.is_near() and descent.measure().relative_gap <= descent.tol:
+            break
+        products, moved = descent.step(max_iter - n_iter)
+        n_iter += products if problem.loss == "squared_error" else 1
+        stalls = 0 if moved else stalls + 1
+    return descent.fit(n_iter)
+
+
+class _Descent:
+    """Weights on their way to the optimum, and what is known about them."""
+
+    def __init__(self, problem: Problem, tol: float, start: Fit | None):
+        self.problem, self.tol, d = problem, tol, problem.X.shape[1]
+        self.share = problem.weighted(np.ones(len(problem.y)))
+        self.w, self.z = np.zeros(d), np.zeros(len(problem.y))
+        self.b = problem.best_intercept(self.z)
+        self.z += self.b
+        self.objective = problem.mean_loss(self.z)
+        if start is not None:
+            self._try(start)
+        self.floor = 0.0 if problem.loss in ("log_loss", "squared_error") else _FIRST_FLOOR
+        self.precondition: Callable[[np.ndarray], np.ndarray] | None = None
+        self.certificate: Certificate | None = None
+        self.largest = 1e-300  # norm of a gradient so far
+        self._spread: np.ndarray | None = None
+
+    def _try(self, start: Fit) -> None:
+        """Begin at an answer, if it is better than w = 0."""
+        b = start.intercept if self.problem.fit_intercept else 0.0
+        z = matvec(self.problem.X, start.coef, b)
+        objective = self.problem.primal(z, start.coef)
+        if objective < self.objective:
+            self.w, self.b, self.z, self.objective = start.coef.copy(), b, z, objective
+
+    @property
+    def rows(self) -> Centred:
+        """The rows, centred; the column scales are found once, and only where they are needed."""
+        rows = Centred(self.problem, self.centre)
+        if self.problem.l2 == 0:
+            if self._spread is None:
+                self._spread = Centred(self.problem).spread
+            rows.spread = self._spread
+        return rows
+
+    def look(self) -> None:
+        """Gradient, curvatures and centre at the weights."""
+        problem = self.problem
+        slopes = self.share * problem.slopes(self.z)
+        curvatures = problem.curvatures(self.z)
+        if self.floor:
+            np.maximum(curvatures, self.floor * curvatures.max(initial=1e-3), out=curvatures)
+        self.slopes, self.h = slopes, self.share * curvatures
+        gradient, first, second = moments(problem.X, slopes, self.h)
+        self.mass = float(self.h.sum())
+        free = problem.fit_intercept and self.mass > 0
+        self.centre = first / self.mass if free else np.zeros_like(first)
+        self.slope_b = float(slopes.sum()) if problem.fit_intercept else 0.0
+        self.gradient = gradient - self.centre * self.slope_b + problem.l2 * self.w
+        # rounding must not leave a variance where there is none
+        bend = second - self.centre * first
+        self.diagonal = np.where(bend > 1e-13 * second, bend, 0.0)
+
+    def gap_of(self, gradient: np.ndarray) -> float:
+        """The gap that a gradient stands for where b is optimal."""
+        if self.problem.l2 > 0:
+            return float(gradient @ gradient) / (2 * self.problem.l2)
+        rows = self.rows
+        return reach(self.problem, rows, self.w) * slack(rows, gradient)
+
+    def is_near(self) -> bool:
+        """Whether the gap is likely to be small enough."""
+        return self.gap_of(self.gradient) <= self.tol * self.objective + 1e-300
+
+    def measure(self) -> Certificate:
+        """The certificate, after b has gone to its optimum and rounding out of z."""
+        problem = self.problem
+        self.z = matvec(problem.X, self.w, self.b)
+        more = problem.best_intercept(self.z)
+        self.b += more
+        self.z += more
+        self.certificate = measured(problem, self.rows, self.w, self.z)
+        self.objective = self.certificate.objective
+        return self.certificate
+
+    def fit(self, n_iter: int) -> Fit:
+        """The answer."""
+        certificate = self.measure() if self.certificate is None else self.certificate
+        done = certificate.relative_gap <= self.tol
+        return Fit(self.w, self.b, n_iter, certificate, done)
+
+    def step(self, most: int) -> tuple[int, bool]:
+        """(conjugate gradients' products, whether the objective fell)"""
+        self.certificate = None
+        if self.precondition is None:
+            self.precondition = self._preconditioner()
+        d, along, products = self._direction(most)
+        if products > _MANY_ITERATIONS:
+            self.precondition = None
+        # the intercept's own step
+        more = -self.slope_b / self.mass if self.mass > 0 else 0.0
+        along += more
+        more -= float(self.centre @ d)
+        t = self._length(d, along)
+        if self.floor:
+            self.floor = self.floor * _FLOOR_FALL if t >= 1 else min(1.0, 4 * self.floor)
+        before = self.objective
+        if t > 0:
+            self.w += t * d
+            self.b += t * more
+            self.z += t * along
+            self.objective = self.problem.primal(self.z, self.w)
+        return products, before - self.objective > _NO_FALL * before
+
+    def _direction(self, most: int) -> tuple[np.ndarray, np.ndarray, int]:
+        """(d, (X - c) d, products) by preconditioned conjugate gradients."""
+        problem, X = self.problem, self.problem.X
+        one_step = problem.loss == "squared_error"
+        most = min(most, X.shape[1] + 20) if one_step and X.shape[1] < 100 else most
+        most = most if one_step else _MOST_PRODUCTS
+        r, d, along = -self.gradient, np.zeros(X.shape[1]), np.zeros(X.shape[0])
+        y = self.precondition(r)
+        rho = float(r @ y)
+        first, p, k = rho, y.copy(), 0
+        # the nearer the optimum, the more exact a step pays
+        size = float(np.linalg.norm(self.gradient))
+        self.largest = max(self.largest, size)
+        accuracy = 0.0 if one_step else min(0.01, size / self.largest)
+        while k < most and rho > accuracy * first and rho > 0:
+            z, product = hessian_product(X, p, self.centre, self.h)
+            product += problem.l2 * p
+            curvature = float(p @ product)
+            if curvature <= 0:
+                break
+            alpha = rho / curvature
+            d += alpha * p
+            along += alpha * z
+            r -= alpha * product
+            k += 1
+            if self.gap_of(r) <= 0.2 * self.tol * self.objective:
+                break
+            y = self.precondition(r)
+            rho, last = float(r @ y), rho
+            p *= rho / last
+            p += y
+        return d, along, k
+
+    def _preconditioner(self) -> Callable[[np.ndarray], np.ndarray]:
+        """v -> M^-1 v"""
+        problem, X = self.problem, self.problem.X
+        n, d = X.shape
+        if d <= _FEW_COLUMNS and n > d:
+            rows, h = np.arange(n), self.h
+            most = max(_LEAST_ROWS, _ROWS_PER_COLUMN * d)
+            if n > 2 * most:
+                rows = np.unique(np.linspace(0, n - 1, most).astype(np.int64))
+                h = self.h[rows] * (self.mass / max(float(self.h[rows].sum()), 1e-300))
+                X = rows_taken(X, rows)
+            matrix = gram(X, h, self.centre)
+            # a column that only rows left out hold
+            seen = np.maximum(np.diagonal(matrix), 0.1 * self.diagonal)
+            matrix[np.diag_indices(d)] = seen * (1 + 1e-12)
+            return cholesky(matrix, problem.l2)[0]
+        if problem.l2 == 0 and problem.loss == "squared_error":
+            # of several solutions that of least norm: d stays among the rows
+            return lambda v: v
+        size = self.diagonal + problem.l2
+        inverse = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0)
+        return lambda v: inverse * v
+
+    def _length(self, d: np.ndarray, along: np.ndarray) -> float:
+        """How far to go along d: the whole way if the objective falls well there, else to where it
+        is lowest; 0 where it does not fall."""
+        problem = self.problem
+        flat, steep = float(self.w @ d), float(d @ d)
+        begin = float(self.slopes @ along) + problem.l2 * flat
+        if not begin < 0:
+            return 0.0
+        t, low, high = 1.0, 0.0, np.inf
+        for _ in range(_MOST_TRIALS):
+            z = self.z + t * along
+            value = problem.primal(z, self.w + t * d)
+            slope = float(self.share @ (problem.slopes(z) * along)) + problem.l2 * (
+                flat + t * steep)  # fmt: skip
+            falls = value <= self.objective + 1e-4 * t * begin
+            if falls and abs(slope) <= 0.9 * abs(begin):
+                return t
+            # differences of the objective are below rounding here: its slope decides
+            same = value <= self.objective * (1 + 1e-14)
+            if same and abs(slope) <= 0.5 * abs(begin):
+                return t
+            low, high = (low, t) if slope > 0 or not falls else (t, high)
+            bend = float(self.share @ (problem.curvatures(z) * along * along)) + problem.l2 * steep
+            new = t - slope / bend if bend > 0 and np.isfinite(slope) else np.nan
+            if not low < new < high:
+                new = 0.5 * (low + high) if np.isfinite(high) else 4 * t
+            t = new
+        return low

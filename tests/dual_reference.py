@@ -1,0 +1,62 @@
+"""Dual coordinate ascent once more, slow and obvious: rows are centred in memory, the weights are
+those of the centred rows, and b is a sum of what each variable pulls at it."""
+
+from types import SimpleNamespace
+
+import numpy as np
+
+
+def logistic_step(m, t, h, v):
+    """Newton steps on v + m + h (sigma(v) - t) = 0 from v, kept inside of a bracket."""
+    low, high = max(min(v, -m), -m - h * (1 - t)), min(max(v, -m), -m + h * t)
+    sigma, residue, before = t, v + m, np.inf
+    for _ in range(40):
+        newton = -residue / (1 + h * sigma * (1 - sigma))
+        new = min(max(v + newton, low), high)
+        if abs(new - v) > 0.03 and 2 * abs(new - v) > before:
+            new = (low + high) / 2
+        before, v = abs(new - v), new
+        sigma = np.exp(-np.logaddexp(0, -v))
+        if abs(newton) <= 0.03:
+            break
+        residue = v + m + h * (sigma - t)
+        low, high = (low, v) if residue > 0 else (v, high)
+    return sigma, v
+
+
+def soft(x, e):
+    return np.sign(x) * max(abs(x) - e, 0)
+
+
+def step(loss, p, y, parameter, a, h):
+    """Where a goes, of losses whose step has a closed form."""
+    return {
+        "hinge": lambda: y * np.clip(y * a + (1 - y * p) / h, 0, 1),
+        "squared_hinge": lambda: y * max(0, (1 - y * p + h * y * a) / (h + 0.5)),
+        "squared_error": lambda: (y - p + h * a) / (1 + h),
+        "epsilon_insensitive": lambda: np.clip(soft(a + (y - p) / h, parameter / h), -1, 1),
+        "squared_epsilon_insensitive": lambda: soft(h * a + y - p, parameter) / (h + 0.5),
+    }[loss]()
+
+
+def ascend(X, y, orders, *, loss, l2, parameter=0.0, weight=None, centre=None, nu=0.0, B=0.0):
+    """The variables a, w and b after these epochs from a = 0; without a centre, no intercept."""
+    n, d = X.shape
+    s = np.ones(n) if weight is None else weight
+    C = s / (s.sum() * l2)
+    rows = X if centre is None else X - centre
+    a, logit, w, pull = np.zeros(n), np.full(n, -700.0), np.zeros(d), 0.0
+    for order in orders:
+        for i in order:
+            p = rows[i] @ w + B + nu * pull
+            h = C[i] * (rows[i] @ rows[i] + nu)
+            if loss == "log_loss":
+                t, logit[i] = logistic_step(y[i] * p, y[i] * a[i], h, logit[i])
+                new = y[i] * t
+            else:
+                new = step(loss, p, y[i], parameter, a[i], h)
+            w = w + C[i] * (new - a[i]) * rows[i]
+            pull += C[i] * (new - a[i])
+            a[i] = new
+        B += nu * pull
+    return SimpleNamespace(a=a, w=w, B=B, pull=pull)
