@@ -102,6 +102,8 @@ class Gram:
             raw[first:] = left @ values[self._members].astype(np.float64).T
         else:
             self._add_sparse(raw, first)
+            corner = raw[first:, first:]
+            corner += np.tril(corner.T, -1) + np.triu(corner.T, 1)
         raw[:first, first:] = raw[first:, :first].T
         self._raw, mean = raw, model.mean[self._members]
         self.matrix = raw - model.total * np.outer(mean, mean)

@@ -52,6 +52,8 @@ _CHECK = 6
 _MOST_BY_PAIRS = 100
 # Changes between all columns and the heaviest on one model
 _MOST_ALTERNATIONS = 5
+# Turns on a model end when one lowers it by no more than this share of what the first one did.
+_OF_FIRST_TURN = 0.03
 # Curvatures that differ by less than this share can stand for each other.
 _SAME_CURVATURE = 0.1
 
@@ -253,7 +255,10 @@ class _Squares(_Part):
 
 
 class _Curved(_Part):
-    """Losses with a second derivative: `z` holds the responses."""
+    """Losses with a second derivative: `z` holds the responses. A model costs more than a turn over
+    all columns that are far from optimal, so none of them is left out."""
+
+    smallest_set = 1 << 31
 
     def begin(self, w: np.ndarray, b: float) -> None:
         self.w, self.b = w, b if self.problem.fit_intercept else 0.0
@@ -326,6 +331,8 @@ class _Curved(_Part):
                                          0.1 * enough)
             return turns, b + change
         descent, turns = Descent(model, chosen, *penalty, w, r, False), 0
+        descent.run(1, enough)
+        enough = min(enough, _OF_FIRST_TURN * descent.decrease)
         for _ in range(_MOST_ALTERNATIONS):
             descent.run(min(2, most - turns - descent.turns), enough)
             b += model.centre(r, descent.r_sum)
