@@ -21,7 +21,10 @@ from ._problem import Certificate, Problem
 from ._row_slices import rows_taken
 from ._scores import rows_per_call
 
-__all__ = ["ROUNDING", "Centred", "blocks", "gram", "hessian_product", "is_denselike", "kernel_matrix", "measured", "moments", "reach", "slack"]
+__all__ = [
+    "ROUNDING", "Centred", "blocks", "gram", "hessian_product", "is_denselike", "kernel_matrix",
+    "measured", "moments", "reach", "slack",
+]  # fmt: skip
 
 # Bytes of a block of dense rows in double: it passes through the cache twice
 _BLOCK_BYTES = 1 << 20
