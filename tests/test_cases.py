@@ -6,7 +6,8 @@ import pickle
 
 import numpy as np
 import pytest
-from public import CLASSIFIERS, LEARNERS, REGRESSORS, VARIANTS
+from public import CLASSIFIERS, LEARNERS, ONLINE, REGRESSORS, VARIANTS
+from public import made as short
 from scipy import sparse
 from sgd_data import Y3, T, X, same_bits
 
@@ -25,7 +26,7 @@ every_way = pytest.mark.parametrize(("cls", "params"), WAYS, ids=label)
 
 
 def made(cls, params, **more):
-    return cls(**{"random_state": 0, "max_iter": 4, "tol": None, **params, **more})
+    return short(cls, **{"random_state": 0, "max_iter": 4, "tol": None, **params, **more})
 
 
 def target(cls):
