@@ -17,12 +17,11 @@ from ._core.rows import Rows
 from ._data import as_rows
 from ._exceptions import warn_convergence
 from ._folds import splits_of
-from ._params import ArrayLike, Boolean, Constraint, Either, HasMethods, Integer, OneOf, Real
+from ._params import ArrayLike, Boolean, Constraint, Either, Integer, OneOf, Real
 from ._paths import alpha_grid, fold_errors, path
 from ._primal_cd import Search
 from ._problem import Fit, Problem
 from ._row_slices import rows_taken
-from ._transpose import transposed
 from ._validation import check_sample_weight, check_target, encode_labels, listed
 
 __all__ = ["SearchedPathMixin", "regularization_path_of"]
@@ -71,7 +70,6 @@ class SearchedPathMixin:
     _estimator_type = "regressor"
     _one_ratio: ClassVar[bool]
     _constraints: ClassVar = {
-        "cv": Either(Integer(2), HasMethods("split"), HasMethods("__iter__"), OneOf(None)),
     }
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:

@@ -14,8 +14,6 @@ makes sure that the objective itself falls (`_Curved`; Yuan, Ho & Lin 2012; Lee,
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ._blocks import matvec, rmatvec

@@ -46,7 +46,7 @@ def made(cls, **params):
     take steps would leave an optimum unfound, and warn of it."""
     own = init_parameters(cls)
     ends = () if cls in ONLINE else ("max_iter", "tol")
-    return cls(**{name: value for name, value in params.items() if name in own and name not in ends})
+    return cls(**{key: value for key, value in params.items() if key in own and key not in ends})
 
 
 # Other ways of learning than by default, as (class, parameters): every optimizer, every kind of

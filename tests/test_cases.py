@@ -105,7 +105,7 @@ def test_columns_out_of_order_and_twice(cls, params):
     assert pickle.dumps([flipped.data, flipped.indices, halves.data, halves.indices]) == before
 
 
-@every_way
+@pytest.mark.parametrize(("cls", "params"), [w for w in WAYS if w[0] in ONLINE], ids=label)
 @pytest.mark.parametrize("fit_intercept", [False, True])
 def test_a_constant_column(cls, params, fit_intercept):
     """spark 10940."""
