@@ -71,7 +71,7 @@ class LogisticRegressionCV(LogisticRegression):
     >>> import numpy as np
     >>> from fastlin import LogisticRegressionCV
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(200, 30))
+    >>> X = rng.normal(size=(200, 100))
     >>> y = X[:, 0] + rng.normal(size=200) > 0
     >>> model = LogisticRegressionCV(Cs=[0.001, 0.01, 0.1, 1.0]).fit(X, y)
     >>> model.C_ < 1

@@ -105,7 +105,7 @@ def test_columns_out_of_order_and_twice(cls, params):
     assert pickle.dumps([flipped.data, flipped.indices, halves.data, halves.indices]) == before
 
 
-@pytest.mark.parametrize(("cls", "params"), [w for w in WAYS if w[0] in ONLINE], ids=label)
+@every_way
 @pytest.mark.parametrize("fit_intercept", [False, True])
 def test_a_constant_column(cls, params, fit_intercept):
     """spark 10940."""
@@ -116,7 +116,9 @@ def test_a_constant_column(cls, params, fit_intercept):
 
 
 @pytest.mark.parametrize(
-    ("cls", "params"), [way for way in WAYS if way[1].get("batch_size", 1) == 1], ids=label
+    ("cls", "params"),
+    [way for way in WAYS if way[0] in ONLINE and way[1].get("batch_size", 1) == 1],
+    ids=label,
 )
 def test_weight_zero_is_removal_in_order(cls, params):
     """scikit-learn 16298: the step counter does not advance."""
