@@ -10,7 +10,7 @@ Mathematics of Operations Research 1) maximises
 
 The dual of this is smooth: each loss is replaced by its envelope
 
-    e_i(p) = max_a' -a' p - loss*(-a') - (h / 2) (a' - a_i)^2,    e_i'(p) = -a', e_i''(p) in {0, 1/h},
+    e_i(p) = max_a' -a' p - loss*(-a') - (h / 2) (a' - a_i)^2,    e_i' = -a',    e_i'' in {0, 1/h},
 
 whose maximiser is the step of coordinate ascent with that h. So
 
