@@ -40,6 +40,8 @@ __all__ = ["ascend"]
 # h falls by the factor when the envelope's gradient is small enough, which is this share of the
 # gap: then the envelope, not Newton's method, holds the gap up.
 _FALL, _INNER = 5.0, 0.1
+# A fall of the gap that needs no smaller h
+_QUICK = 0.25
 _MOST_HALVINGS = 25
 _MOST_PRODUCTS = 300
 _MOST_SEARCHES = 100
@@ -65,7 +67,7 @@ def ascend(problem: Problem, a: np.ndarray, w: np.ndarray, b: float, h: float,
     of the rows that a' leads to. Returns the last variables and the number of Newton steps, at most
     `most`.
     """
-    z = matvec(problem.X, w)
+    z, last = matvec(problem.X, w), np.inf
     point = _point(problem, w, z, b, a, h)
     for step in range(1, most + 1):
         v = rmatvec(problem.X, problem.weighted(point.a))
@@ -74,7 +76,9 @@ def ascend(problem: Problem, a: np.ndarray, w: np.ndarray, b: float, h: float,
             return point.a, step
         slope = problem.l2 * point.w - v
         if float(slope @ slope) / problem.l2 <= _INNER * gap:
-            a, h = point.a, h / _FALL
+            # a fixed h ends after a few turns as well, and keeps the curvature moderate
+            a, h = point.a, h if gap < _QUICK * last else h / _FALL
+            last = gap
             point = _point(problem, point.w, point.z - point.b, point.b, a, h)
             v = rmatvec(problem.X, problem.weighted(point.a))
             slope = problem.l2 * point.w - v
