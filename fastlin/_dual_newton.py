@@ -32,6 +32,7 @@ import numpy as np
 from ._blocks import matvec, rmatvec
 from ._core import dual_cd as _dual_cd
 from ._core import losses as _losses
+from ._core.rows import Rows
 from ._problem import Problem
 from ._row_slices import rows_taken
 
@@ -59,15 +60,16 @@ class _Point:
 
 
 def ascend(problem: Problem, a: np.ndarray, w: np.ndarray, b: float, h: float,
-           offer: Callable[[np.ndarray, float, np.ndarray, np.ndarray, np.ndarray], bool],
+           offer: Callable[[np.ndarray, float, np.ndarray, np.ndarray, np.ndarray],
+                           tuple[float, bool]],
            most: int) -> tuple[np.ndarray, int]:
     """Go on from the dual variables a, and w and b near what they lead to.
 
-    `offer(w, b, z, a', v)` is told of each point and says whether it is good enough; v is the sum
-    of the rows that a' leads to. Returns the last variables and the number of Newton steps, at most
-    `most`.
+    `offer(w, b, z, a', v)` is told of each point and returns its gap and whether it is good enough;
+    v is the sum of the rows that a' leads to. Returns the last variables and the number of Newton
+    steps, at most `most`.
     """
-    z, last = matvec(problem.X, w), np.inf
+    z, last, failed = matvec(problem.X, w), np.inf, False
     point = _point(problem, w, z, b, a, h)
     for step in range(1, most + 1):
         v = rmatvec(problem.X, problem.weighted(point.a))
@@ -84,7 +86,13 @@ def ascend(problem: Problem, a: np.ndarray, w: np.ndarray, b: float, h: float,
             slope = problem.l2 * point.w - v
         new = _newton(problem, point, slope, a, h)
         if new is None:
-            return point.a, step
+            # rounding hides what a step gains: a larger h bends less
+            if failed:
+                return point.a, step
+            failed, a, h = True, point.a, h * _FALL**2
+            new = _point(problem, point.w, point.z - point.b, point.b, a, h)
+        else:
+            failed = False
         point = new
     return point.a, most
 
@@ -156,7 +164,7 @@ def _newton(problem: Problem, point: _Point, slope: np.ndarray, a: np.ndarray,
     return None
 
 
-def _solve(problem: Problem, X: object, bends: np.ndarray, right: np.ndarray) -> np.ndarray:
+def _solve(problem: Problem, X: Rows, bends: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Conjugate gradients for (l2 + X^T diag(bends) X, less what b takes up) d = right."""
     total = bends.sum()
 
