@@ -14,8 +14,6 @@ makes sure that the objective itself falls (`_Curved`; Yuan, Ho & Lin 2012; Lee,
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ._blocks import matvec, rmatvec
@@ -50,6 +48,10 @@ _MOST_IN_A_ROUND = 300
 _CHECK = 6
 # Turns by products of pairs on one model
 _MOST_BY_PAIRS = 100
+# Changes between all columns and the heaviest on one model
+_MOST_ALTERNATIONS = 5
+# Turns on a model end when one lowers it by no more than this share of what the first one did.
+_OF_FIRST_TURN = 0.03
 # Curvatures that differ by less than this share can stand for each other.
 _SAME_CURVATURE = 0.1
 
@@ -251,12 +253,15 @@ class _Squares(_Part):
 
 
 class _Curved(_Part):
-    """Losses with a second derivative: `z` holds the responses."""
+    """Losses with a second derivative: `z` holds the responses. A model costs more than a turn over
+    all columns that are far from optimal, so none of them is left out."""
+
+    smallest_set = 1 << 31
 
     def begin(self, w: np.ndarray, b: float) -> None:
         self.w, self.b = w, b if self.problem.fit_intercept else 0.0
         self.z = self._responses()
-        self._gram: Gram | None = None
+        self._kept: Model | None = None
         self._adjust_intercept()
 
     def _adjust_intercept(self) -> None:
@@ -309,34 +314,44 @@ class _Curved(_Part):
 
     def _to_model_minimum(self, chosen: np.ndarray, w: np.ndarray, r: np.ndarray, h: np.ndarray,
                           most: int, enough: float) -> tuple[int, float]:
-        """Near the minimum of the quadratic model at the present responses, or of the last one if
-        its curvatures still serve: (turns taken, change of the intercept); `w` and `r` change."""
+        """Near the minimum of the quadratic model at the present responses, with the curvatures of
+        the last model if they still serve: (turns taken, change of the intercept); `w` and `r`
+        change."""
         problem = self.problem
         penalty = problem.l1, problem.l2, problem.positive
-        if self._gram is not None and self._serves(h) and self._gram.admits(chosen):
-            b = self._gram_model.centre(r, float(r.sum()))
-            turns, change = self._gram.descend(chosen, *penalty, w, r, min(most, _MOST_BY_PAIRS),
-                                               0.1 * enough)
+        if self._kept is None or not self._serves(h):
+            self._kept = Model(self.columns, h.copy(), 0.0, problem.fit_intercept)
+            self._gram = Gram(problem.X, self._kept)
+        model, gram = self._kept, self._gram
+        b = model.centre(r, float(r.sum()))
+        if gram.has(chosen):
+            turns, change = gram.descend(chosen, *penalty, w, r, min(most, _MOST_BY_PAIRS),
+                                         0.1 * enough)
             return turns, b + change
-        model = Model(self.columns, h.copy(), 0.0, problem.fit_intercept)
-        descent = Descent(model, chosen, *penalty, w, r, False)
-        descent.run(min(_FEWEST_TURNS, most), enough)
-        b = model.centre(r, descent.r_sum)
-        turns = descent.turns
-        if descent.decrease <= enough or turns >= most:
-            return turns, b
-        gram = Gram(problem.X, model)
-        if gram.admits(chosen):
-            self._gram, self._gram_model = gram, model
-            more, change = gram.descend(chosen, *penalty, w, r, min(most - turns, _MOST_BY_PAIRS),
+        descent, turns = Descent(model, chosen, *penalty, w, r, False), 0
+        descent.run(1, enough)
+        enough = min(enough, _OF_FIRST_TURN * descent.decrease)
+        for _ in range(_MOST_ALTERNATIONS):
+            descent.run(min(2, most - turns - descent.turns), enough)
+            b += model.centre(r, descent.r_sum)
+            if descent.decrease <= enough or turns + descent.turns >= most:
+                break
+            some = chosen if gram.admits(chosen) else gram.heaviest(chosen)
+            if not gram.admits(some):
+                break
+            left = min(most - turns - descent.turns, _MOST_BY_PAIRS)
+            more, change = gram.descend(some, *penalty, w, r, left,
                                         0.1 * enough)
-            return turns + more, b + change
-        return turns, b
+            turns, b = turns + more, b + change
+            if len(some) == len(chosen) or turns + descent.turns >= most:
+                break
+            descent.r_sum = float(r.sum())
+        return turns + descent.turns, b
 
     def _serves(self, h: np.ndarray) -> bool:
-        """Whether the curvatures are nearly those of the kept Gram matrix; where they jump, whether
-        they are the same."""
-        old = self._gram_model.h
+        """Whether the curvatures are nearly those of the kept model; where they jump, whether they
+        are the same."""
+        old = self._kept.h
         share = _SAME_CURVATURE if self.problem.loss == "log_loss" else 0.0
         return bool(np.abs(h - old).sum() <= share * old.sum())
 

@@ -11,7 +11,7 @@ from ._docs import attributes, parameters
 from ._exact import ExactEstimator
 from ._leave_one_out import Spectrum
 from ._linear import LinearRegressorMixin
-from ._params import ArrayLike, Boolean, Callable, Either, HasMethods, Integer, OneOf, Real
+from ._params import ArrayLike, Boolean, Either, OneOf, Real
 from ._problem import Problem
 from ._row_slices import rows_taken
 from ._scoring import Scorers
@@ -88,8 +88,6 @@ class RidgeCV(LinearRegressorMixin, ExactEstimator):
 
     _constraints: ClassVar = {
         "alphas": Either(Real(0, closed="right"), ArrayLike()),
-        "scoring": Either(OneOf(None), Callable(), HasMethods("lower")),
-        "cv": Either(Integer(2), HasMethods("split"), ArrayLike(), OneOf(None)),
         "gcv_mode": OneOf(None, "auto", "svd", "eigen"),
         "store_cv_results": Boolean(),
         "alpha_per_target": Boolean(),
@@ -131,8 +129,8 @@ class RidgeCV(LinearRegressorMixin, ExactEstimator):
         y : array-like of shape (n_samples,)
             The targets.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights that count as repetitions, in training and in scores; 0 removes a row. Leaving
-            out a row leaves out all of its weight.
+            Weights that count as repetitions, in training and in scores; 0 removes a row. Of a row
+            whose weight is above 1 one repetition is left out at a time.
 
         Returns
         -------
@@ -162,7 +160,7 @@ class RidgeCV(LinearRegressorMixin, ExactEstimator):
         )  # fmt: skip
         spectrum = Spectrum(problem)
         strengths = alphas / problem.total_weight
-        errors = spectrum.residuals(strengths)
+        errors = spectrum.residuals(strengths, by_units=True)
         scores = self._scores(errors, problem)
         best = int(np.argmax(scores))
         self.alpha_, self.best_score_ = float(alphas[best]), float(scores[best])
