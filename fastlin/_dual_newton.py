@@ -10,7 +10,7 @@ Mathematics of Operations Research 1) maximises
 
 The dual of this is smooth: each loss is replaced by its envelope
 
-    e_i(p) = max_a' -a' p - loss*(-a') - (h / 2) (a' - a_i)^2,    e_i'(p) = -a', e_i''(p) in {0, 1/h},
+    e_i(p) = max_a' -a' p - loss*(-a') - (h / 2) (a' - a_i)^2,    e_i' = -a',    e_i'' in {0, 1/h},
 
 whose maximiser is the step of coordinate ascent with that h. So
 
@@ -32,6 +32,7 @@ import numpy as np
 from ._blocks import matvec, rmatvec
 from ._core import dual_cd as _dual_cd
 from ._core import losses as _losses
+from ._core.rows import Rows
 from ._problem import Problem
 from ._row_slices import rows_taken
 
@@ -40,6 +41,8 @@ __all__ = ["ascend"]
 # h falls by the factor when the envelope's gradient is small enough, which is this share of the
 # gap: then the envelope, not Newton's method, holds the gap up.
 _FALL, _INNER = 5.0, 0.1
+# A fall of the gap that needs no smaller h
+_QUICK = 0.25
 _MOST_HALVINGS = 25
 _MOST_PRODUCTS = 300
 _MOST_SEARCHES = 100
@@ -57,15 +60,16 @@ class _Point:
 
 
 def ascend(problem: Problem, a: np.ndarray, w: np.ndarray, b: float, h: float,
-           offer: Callable[[np.ndarray, float, np.ndarray, np.ndarray, np.ndarray], bool],
+           offer: Callable[[np.ndarray, float, np.ndarray, np.ndarray, np.ndarray],
+                           tuple[float, bool]],
            most: int) -> tuple[np.ndarray, int]:
     """Go on from the dual variables a, and w and b near what they lead to.
 
-    `offer(w, b, z, a', v)` is told of each point and says whether it is good enough; v is the sum
-    of the rows that a' leads to. Returns the last variables and the number of Newton steps, at most
-    `most`.
+    `offer(w, b, z, a', v)` is told of each point and returns its gap and whether it is good enough;
+    v is the sum of the rows that a' leads to. Returns the last variables and the number of Newton
+    steps, at most `most`.
     """
-    z = matvec(problem.X, w)
+    z, last, failed = matvec(problem.X, w), np.inf, False
     point = _point(problem, w, z, b, a, h)
     for step in range(1, most + 1):
         v = rmatvec(problem.X, problem.weighted(point.a))
@@ -74,13 +78,21 @@ def ascend(problem: Problem, a: np.ndarray, w: np.ndarray, b: float, h: float,
             return point.a, step
         slope = problem.l2 * point.w - v
         if float(slope @ slope) / problem.l2 <= _INNER * gap:
-            a, h = point.a, h / _FALL
+            # a fixed h ends after a few turns as well, and keeps the curvature moderate
+            a, h = point.a, h if gap < _QUICK * last else h / _FALL
+            last = gap
             point = _point(problem, point.w, point.z - point.b, point.b, a, h)
             v = rmatvec(problem.X, problem.weighted(point.a))
             slope = problem.l2 * point.w - v
         new = _newton(problem, point, slope, a, h)
         if new is None:
-            return point.a, step
+            # rounding hides what a step gains: a larger h bends less
+            if failed:
+                return point.a, step
+            failed, a, h = True, point.a, h * _FALL**2
+            new = _point(problem, point.w, point.z - point.b, point.b, a, h)
+        else:
+            failed = False
         point = new
     return point.a, most
 
@@ -152,7 +164,7 @@ def _newton(problem: Problem, point: _Point, slope: np.ndarray, a: np.ndarray,
     return None
 
 
-def _solve(problem: Problem, X: object, bends: np.ndarray, right: np.ndarray) -> np.ndarray:
+def _solve(problem: Problem, X: Rows, bends: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Conjugate gradients for (l2 + X^T diag(bends) X, less what b takes up) d = right."""
     total = bends.sum()
 
