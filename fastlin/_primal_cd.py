@@ -54,6 +54,9 @@ _MOST_BY_PAIRS = 100
 _MOST_ALTERNATIONS = 5
 # Turns on a model end when one lowers it by no more than this share of what the first one did.
 _OF_FIRST_TURN = 0.03
+# A step that lowers the objective by more than this share of it starts from a place whose model
+# is not worth solving well.
+_FAR_STILL = 0.02
 # Curvatures that differ by less than this share can stand for each other.
 _SAME_CURVATURE = 0.1
 
@@ -264,6 +267,7 @@ class _Curved(_Part):
         self.w, self.b = w, b if self.problem.fit_intercept else 0.0
         self.z = self._responses()
         self._kept: Model | None = None
+        self._fall = 1.0  # of the objective in the last step, as a share of it
         self._adjust_intercept()
 
     def _adjust_intercept(self) -> None:
@@ -310,7 +314,9 @@ class _Curved(_Part):
             turns += taken
             before = loss + problem.penalty(self.w)
             loss = self._search_line(chosen, w, b, slopes, before, r, h)
-            if turns >= most or before - loss - problem.penalty(self.w) <= enough:
+            after = loss + problem.penalty(self.w)
+            self._fall = (before - after) / before
+            if turns >= most or before - after <= enough:
                 break
         return turns
 
@@ -336,7 +342,8 @@ class _Curved(_Part):
         for _ in range(_MOST_ALTERNATIONS):
             descent.run(min(2, most - turns - descent.turns), enough)
             b += model.centre(r, descent.r_sum)
-            if descent.decrease <= enough or turns + descent.turns >= most:
+            if (descent.decrease <= enough or turns + descent.turns >= most
+                    or self._fall > _FAR_STILL):
                 break
             some = chosen if gram.admits(chosen) else gram.heaviest(chosen)
             if not gram.admits(some):
