@@ -50,6 +50,8 @@ _MOST_IN_A_ROUND = 300
 _CHECK = 6
 # Turns by products of pairs on one model
 _MOST_BY_PAIRS = 100
+# These are cheap, so they go on until one gains this much less than other turns have to.
+_BY_PAIRS = 1e-4
 # Changes between all columns and the heaviest on one model
 _MOST_ALTERNATIONS = 5
 # Turns on a model end when one lowers it by no more than this share of what the first one did.
@@ -334,7 +336,7 @@ class _Curved(_Part):
         b = model.centre(r, float(r.sum()))
         if gram.has(chosen):
             turns, change = gram.descend(chosen, *penalty, w, r, min(most, _MOST_BY_PAIRS),
-                                         0.1 * enough)
+                                         _BY_PAIRS * enough)
             return turns, b + change
         descent, turns = Descent(model, chosen, *penalty, w, r, False), 0
         descent.run(1, enough)
@@ -350,7 +352,7 @@ class _Curved(_Part):
                 break
             left = min(most - turns - descent.turns, _MOST_BY_PAIRS)
             more, change = gram.descend(some, *penalty, w, r, left,
-                                        0.1 * enough)
+                                        _BY_PAIRS * enough)
             turns, b = turns + more, b + change
             if len(some) == len(chosen) or turns + descent.turns >= most:
                 break
