@@ -154,7 +154,8 @@ def check_folds(splits: list[Any], problem: Problem) -> None:
                                  f"{k} has none.")
 
 
-def regularization_path_of(X: Any, y: Any, sample_weight: Any, **options: Any) -> tuple[np.ndarray, ...]:
+def regularization_path_of(X: Any, y: Any, sample_weight: Any,
+                           **options: Any) -> tuple[np.ndarray, ...]:
     """The fields of a `RegularizationPath`."""
     for name, constraint in _CONSTRAINTS.items():
         constraint.check(name, options[name])
