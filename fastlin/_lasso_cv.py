@@ -67,9 +67,13 @@ def warn_of(name: str, fits: list[Fit], tol: float) -> None:
 class SearchedPathMixin:
     """`fit` of estimators that choose alpha, and l1_ratio where there are several."""
 
-    _estimator_type = "regressor"
     _one_ratio: ClassVar[bool]
+<<<<<<< HEAD
     _constraints: ClassVar = {
+=======
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "cv": Either(Integer(2), HasMethods("split"), HasMethods("__iter__"), OneOf(None)),
+>>>>>>> primal
     }
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -125,7 +129,7 @@ class SearchedPathMixin:
         warn_of(type(self).__name__, [*fits, answer], me.tol)
         return self
 
-    def _errors(self, problem: Problem, columns: Rows, splits: list, ratios: list[float],
+    def _errors(self, problem: Problem, columns: Rows, splits: list[Any], ratios: list[float],
                 alphas: list[np.ndarray]) -> tuple[np.ndarray, list[Fit]]:
         """Mean squared errors of shape (n_l1_ratio, n_folds, n_alphas), and the worst answer of
         each path."""
@@ -143,7 +147,7 @@ class SearchedPathMixin:
         return errors.reshape(len(ratios), len(tested), -1), [fit for _, fit in results]
 
 
-def check_folds(splits: list, problem: Problem) -> None:
+def check_folds(splits: list[Any], problem: Problem) -> None:
     """Refuse folds that leave nothing to train or to test on."""
     weight = problem.weight if len(problem.weight) else np.ones(len(problem.y))
     for k, pair in enumerate(splits):
@@ -153,7 +157,8 @@ def check_folds(splits: list, problem: Problem) -> None:
                                  f"{k} has none.")
 
 
-def regularization_path_of(X: Any, y: Any, sample_weight: Any, **options: Any) -> tuple:
+def regularization_path_of(X: Any, y: Any, sample_weight: Any,
+                           **options: Any) -> tuple[np.ndarray, ...]:
     """The fields of a `RegularizationPath`."""
     for name, constraint in _CONSTRAINTS.items():
         constraint.check(name, options[name])

@@ -27,31 +27,40 @@ from ._transpose import transposed
 __all__ = ["Search", "solve"]
 
 _NO_WEIGHTS = np.empty(0)
-# A round on a working set ends when a turn lowers the objective by no more than this share of the
-# gap, and the share falls where rounds get nowhere.
+# A round on a working set ends at this share of the gap, and the share falls where rounds get
+# nowhere.
 _ROUGHLY = 0.3
 _SMALLEST_SHARE = 1e-12
 # A slope further than this above l1, relative to l1, is no rounding.
 _ROUNDING = 1e-9
-# Largest turns on one quadratic model, and quadratic models on one working set
-_MOST_TURNS = 10
-_MOST_MODELS = 10
-# Least curvature of a row, as a share of its slope: bounds the steps where a loss is nearly a line
-_LEAST_BEND = 1e-3
-_SUFFICIENT = 0.01
-_NOISE = 1e-15  # of a sum of losses, as a share of it
-_MOST_HALVINGS = 40
+# The squared error. Turns before products of pairs are thought of:
 _FEWEST_TURNS = 6
+# turns between two measurements of the working set's own gap:
+_CHECK = 6
+# and at most as many as cost so many looks at all slopes, or so many entries; and never more than
 _LOOKS = 2.0
 _CHEAP = 1e6
 _MOST_IN_A_ROUND = 300
-_CHECK = 6
+# The others. Quadratic models on one working set:
+_MOST_MODELS = 10
+# Least curvature of a row, as a share of its slope: bounds the steps where a loss is nearly a line.
+_LEAST_BEND = 1e-3
+# The line search: share of the fall that the model promises, rounding of a sum of losses as a share
+# of it, halvings of the step
+_SUFFICIENT = 0.01
+_NOISE = 1e-15
+_MOST_HALVINGS = 40
 # Turns by products of pairs on one model
 _MOST_BY_PAIRS = 100
+# These are cheap, so they go on until one gains this much less than other turns have to.
+_BY_PAIRS = 1e-4
 # Changes between all columns and the heaviest on one model
 _MOST_ALTERNATIONS = 5
 # Turns on a model end when one lowers it by no more than this share of what the first one did.
 _OF_FIRST_TURN = 0.03
+# A step that lowers the objective by more than this share of it starts from a place whose model
+# is not worth solving well.
+_FAR_STILL = 0.02
 # Curvatures that differ by less than this share can stand for each other.
 _SAME_CURVATURE = 0.1
 
@@ -137,6 +146,8 @@ class _Part:
     """What `Search` asks of a loss: `begin` at weights, `look` at the slopes, `descend`."""
 
     smallest_set = 100
+    w: np.ndarray
+    b: float
 
     def __init__(self, problem: Problem, columns: Rows):
         self.problem, self.columns = problem, columns
@@ -156,6 +167,11 @@ class _Part:
         z = np.full(len(self.problem.y), self.b)
         add_columns(self.columns, np.flatnonzero(self.w), self.w, z)
         return z
+
+    def _bends(self, chosen: np.ndarray) -> np.ndarray:
+        """Curvatures along all weights, known at the chosen ones."""
+        self.model.need(chosen)
+        return self.model.curvature
 
     def estimate(self, violation: np.ndarray, objective: float) -> Certificate:
         """Where nothing is penalised there is no feasible dual point: what each weight by itself
@@ -197,11 +213,6 @@ class _Squares(_Part):
             left = self.problem.y - self._responses()
             self.b = float(self.problem.weighted(left).sum())
         return self.b
-
-    def _bends(self, chosen: np.ndarray) -> np.ndarray:
-        """Curvatures along all weights, known at the chosen ones."""
-        self.model.need(chosen)
-        return self.model.curvature
 
     def objective(self) -> float:
         self._square = self.model.square(self.r)
@@ -262,6 +273,7 @@ class _Curved(_Part):
         self.w, self.b = w, b if self.problem.fit_intercept else 0.0
         self.z = self._responses()
         self._kept: Model | None = None
+        self._fall = 1.0  # of the objective in the last step, as a share of it
         self._adjust_intercept()
 
     def _adjust_intercept(self) -> None:
@@ -308,7 +320,9 @@ class _Curved(_Part):
             turns += taken
             before = loss + problem.penalty(self.w)
             loss = self._search_line(chosen, w, b, slopes, before, r, h)
-            if turns >= most or before - loss - problem.penalty(self.w) <= enough:
+            after = loss + problem.penalty(self.w)
+            self._fall = (before - after) / before
+            if turns >= most or before - after <= enough:
                 break
         return turns
 
@@ -326,7 +340,7 @@ class _Curved(_Part):
         b = model.centre(r, float(r.sum()))
         if gram.has(chosen):
             turns, change = gram.descend(chosen, *penalty, w, r, min(most, _MOST_BY_PAIRS),
-                                         0.1 * enough)
+                                         _BY_PAIRS * enough)
             return turns, b + change
         descent, turns = Descent(model, chosen, *penalty, w, r, False), 0
         descent.run(1, enough)
@@ -334,14 +348,15 @@ class _Curved(_Part):
         for _ in range(_MOST_ALTERNATIONS):
             descent.run(min(2, most - turns - descent.turns), enough)
             b += model.centre(r, descent.r_sum)
-            if descent.decrease <= enough or turns + descent.turns >= most:
+            if (descent.decrease <= enough or turns + descent.turns >= most
+                    or self._fall > _FAR_STILL):
                 break
             some = chosen if gram.admits(chosen) else gram.heaviest(chosen)
             if not gram.admits(some):
                 break
             left = min(most - turns - descent.turns, _MOST_BY_PAIRS)
             more, change = gram.descend(some, *penalty, w, r, left,
-                                        0.1 * enough)
+                                        _BY_PAIRS * enough)
             turns, b = turns + more, b + change
             if len(some) == len(chosen) or turns + descent.turns >= most:
                 break
@@ -351,6 +366,7 @@ class _Curved(_Part):
     def _serves(self, h: np.ndarray) -> bool:
         """Whether the curvatures are nearly those of the kept model; where they jump, whether they
         are the same."""
+        assert self._kept is not None
         old = self._kept.h
         share = _SAME_CURVATURE if self.problem.loss == "log_loss" else 0.0
         return bool(np.abs(h - old).sum() <= share * old.sum())
