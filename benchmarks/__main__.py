@@ -20,6 +20,7 @@ BENCHMARKS = {
     "perceptron": "Perceptron on sparse rows",
     "onepass": "folds, grid points and classes in one pass",
     "exact_search": "exact logistic models of all folds and strengths in one pass",
+    "ridge": "ridge regression and its leave-one-out",
     "dense": "SGD on dense rows",
     "predict": "predictions of many rows and of one",
     "startup": "import time",
