@@ -83,11 +83,16 @@ class RidgeCV(LinearRegressorMixin, ExactEstimator):
     >>> y = X[:, 0] + rng.normal(size=30)
     >>> model = RidgeCV(alphas=[0.01, 1.0, 10.0, 100.0]).fit(X, y)
     >>> model.alpha_
-    10.0
+    100.0
     """
 
     _constraints: ClassVar = {
         "alphas": Either(Real(0, closed="right"), ArrayLike()),
+<<<<<<< HEAD
+=======
+        "scoring": Either(OneOf(None), Callable(), HasMethods("lower")),
+        "cv": Either(Integer(2), HasMethods("split"), HasMethods("__iter__"), OneOf(None)),
+>>>>>>> ridge
         "gcv_mode": OneOf(None, "auto", "svd", "eigen"),
         "store_cv_results": Boolean(),
         "alpha_per_target": Boolean(),
