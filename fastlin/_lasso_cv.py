@@ -68,12 +68,7 @@ class SearchedPathMixin:
     """`fit` of estimators that choose alpha, and l1_ratio where there are several."""
 
     _one_ratio: ClassVar[bool]
-<<<<<<< HEAD
-    _constraints: ClassVar = {
-=======
     _constraints: ClassVar[dict[str, Constraint]] = {
-        "cv": Either(Integer(2), HasMethods("split"), HasMethods("__iter__"), OneOf(None)),
->>>>>>> primal
     }
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:

@@ -88,11 +88,6 @@ class RidgeCV(LinearRegressorMixin, ExactEstimator):
 
     _constraints: ClassVar = {
         "alphas": Either(Real(0, closed="right"), ArrayLike()),
-<<<<<<< HEAD
-=======
-        "scoring": Either(OneOf(None), Callable(), HasMethods("lower")),
-        "cv": Either(Integer(2), HasMethods("split"), HasMethods("__iter__"), OneOf(None)),
->>>>>>> ridge
         "gcv_mode": OneOf(None, "auto", "svd", "eigen"),
         "store_cv_results": Boolean(),
         "alpha_per_target": Boolean(),
