@@ -23,7 +23,7 @@ from ._params import Boolean, ClassWeight, Either, Integer, OneOf, RandomState, 
 from ._problem import Certificate, Fit, Problem
 from ._random import spawn_seed
 from ._row_slices import rows_taken
-from ._solve import solve
+from ._solve import is_little, solve
 from ._validation import (
     check_sample_weight,
     check_target,
@@ -251,7 +251,8 @@ class ExactClassifierMixin:
         absent = absent_classes(classes, np.bincount(codes, weight, len(classes)))
         positive = [1] if len(classes) == 2 else range(len(classes))
         places = [k for k in range(len(positive)) if positive[k] not in absent]
-        if len(places) > 1 and fits_exactly_together(self):
+        several = len(places) > 1 and not is_little(*rows.shape)
+        if several and fits_exactly_together(self):
             fit_classes(self, rows, classes, codes, sample_weight)
             return self
         targets = [np.where(codes == positive[k], 1.0, -1.0) for k in places]

@@ -11,7 +11,7 @@ from public import made as short
 from scipy import sparse
 from sgd_data import Y3, T, X, same_bits
 
-from fastlin import SGDClassifier, as_rows
+from fastlin import LinearRegression, SGDClassifier, as_rows
 from fastlin.model_selection import KFold, cross_val_score
 
 WAYS = [*((cls, {}) for cls in LEARNERS), *VARIANTS]
@@ -50,6 +50,8 @@ def test_a_value_that_underflows_when_squared(cls, params, several):
     assert np.isfinite(model.coef_).all()
     if hasattr(model, "predict_proba"):
         np.testing.assert_allclose(model.predict_proba(x).sum(axis=1), 1)
+    if cls is LinearRegression:
+        return  # nothing keeps its weights from being as large as that row asks for
     # the row is no longer a special one when all that is special underflows
     np.testing.assert_allclose(found[3], found[4], rtol=1e-9, atol=1e-12)
 

@@ -28,9 +28,12 @@ from sklearn.utils.estimator_checks import check_estimator, estimator_checks_gen
 
 import fastlin  # noqa: E402
 from fastlin import (  # noqa: E402
+    ElasticNet,
     HashingVectorizer,
+    Lasso,
     Perceptron,
     Pipeline,
+    RidgeClassifier,
     SGDClassifier,
     SGDRegressor,
 )
@@ -60,12 +63,9 @@ COMPOSED = [
 ESTIMATORS = [*(cls() for cls in PLAIN), *(cls(**params) for cls, params in VARIANTS), *COMPOSED]
 
 
-# LinearSVR has no curvature and so no answer to the last digit: rows are visited in a random order
-# until the gap is small. The others choose by folds, which go by the numbers of rows: scikit-learn
-# declares the same of its own.
-ALSO_NOT_EQUIVALENT = {
-    "LinearSVR", "LassoCV", "LogisticRegressionCV", "RidgeCV",
-}  # fmt: skip
+# LinearSVR's loss has no curvature, so that no answer is good to the last digit: rows are visited in
+# a random order until the gap is small.
+ALSO_NOT_EQUIVALENT = ("LinearSVR",)
 
 
 def expected_to_fail(estimator):
@@ -148,18 +148,20 @@ def short(cls, **params):
     """A model that is quick, and warns of nothing."""
     if cls in ONLINE:
         return cls(random_state=0, max_iter=50, tol=None, **params)
-    return cls(**params)
+    weak = {"alpha": 0.01} if cls in (Lasso, ElasticNet) else {}
+    return cls(**weak, **params)
 
 
 @pytest.mark.parametrize("cls", CLASSIFIERS, ids=name)
 def test_pipeline_search_and_scores(cls):
     model = scaled(short(cls))
-    assert model.fit(X, NAMES).score(X, NAMES) > 0.85
+    # least squares of several classes mask each other
+    assert model.fit(X, NAMES).score(X, NAMES) > (0.8 if cls is RidgeClassifier else 0.85)
     assert cross_val_score(model, X, NAMES, cv=3).mean() > 0.8
     step = model.steps[-1][0]
     grid = {f"{step}__average": [False, True], f"{step}__max_iter": [5, 30]}
     if cls not in ONLINE:
-        grid = {f"{step}__fit_intercept": [False, True], f"{step}__tol": [1e-3, 1e-4]}
+        grid = {f"{step}__fit_intercept": [False, True]}
     search = GridSearchCV(model, grid, cv=3, n_jobs=1)
     search.fit(X, NAMES)
     assert search.best_score_ > 0.8
@@ -205,7 +207,7 @@ def test_meta_estimators(cls):
 
 @pytest.mark.parametrize("cls", LEARNERS, ids=name)
 def test_clone_and_feature_selection(cls):
-    params = {"fit_intercept": False, "tol": 1e-3}
+    params = {"fit_intercept": False}
     if cls in ONLINE:
         params = {"max_iter": 7, "tol": None, "random_state": 3, "average": 5}
     twin = base.clone(cls(**params).fit(X, Y > 0))
