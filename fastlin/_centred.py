@@ -21,7 +21,10 @@ from ._problem import Certificate, Problem
 from ._row_slices import rows_taken
 from ._scores import rows_per_call
 
-__all__ = ["ROUNDING", "Centred", "blocks", "gram", "hessian_product", "is_denselike", "kernel_matrix", "measured", "moments", "reach", "slack"]
+__all__ = [
+    "ROUNDING", "Centred", "blocks", "gram", "hessian_product", "is_denselike", "kernel_matrix",
+    "measured", "moments", "reach", "slack",
+]  # fmt: skip
 
 # Bytes of a block of dense rows in double: it passes through the cache twice
 _BLOCK_BYTES = 1 << 20
@@ -165,9 +168,9 @@ def hessian_product(X: Rows, v: np.ndarray, c: np.ndarray, h: np.ndarray
 
 
 def measured(problem: Problem, rows: Centred, w: np.ndarray, z: np.ndarray,
-             a: np.ndarray | None = None) -> Certificate:
+             a: np.ndarray | None = None, zero: float | None = None) -> Certificate:
     """The certificate of w at its responses z, whose intercept must be the best one; with a, of the
-    w that follows from these dual variables.
+    w that follows from these dual variables. `zero` is the mean loss at responses of 0, if known.
 
     Without any penalty the dual variables a = minus the slopes are feasible only where the gradient
     v vanishes; what is bounded then is the distance to the best among the weights w' with
@@ -180,7 +183,8 @@ def measured(problem: Problem, rows: Centred, w: np.ndarray, z: np.ndarray,
         v = rows.rmatvec(problem.weighted(a))
     else:
         v = problem.l2 * w
-    zero = problem.mean_loss(np.zeros(len(problem.y)))
+    if zero is None:
+        zero = problem.mean_loss(np.zeros(len(problem.y)))
     primal = problem.primal(z, w)
     if problem.l2 > 0:
         return Certificate.of(primal, problem.dual(a, v), zero)

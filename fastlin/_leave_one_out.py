@@ -14,8 +14,10 @@ alpha = S l2 stays what it is when a row goes.
 **Other smooth losses.** One Newton step from the optimum z of all rows (Rad & Maleki 2020, "A
 scalable estimate of the out-of-sample prediction error via approximate leave-one-out", JRSS B):
 
-    z_i + q_i loss'(z_i) / (1 - q_i loss''(z_i)),   q_i = p_i ((x_i - c)^T (H + l2 I)^-1 (x_i - c)
-                                                               + 1/sum_k p_k loss''(z_k) if b is free).
+    z_i + q_i loss'(z_i) / (1 - q_i loss''(z_i)),
+    q_i = p_i ((x_i - c)^T (H + l2 I)^-1 (x_i - c) + 1/sum_k p_k loss''(z_k)),
+
+the last term if b is free, with H and c of `_newton`.
 
 It is exact for the squared error; how far it is off for others is measured on some rows, by fits
 without them.
@@ -48,7 +50,7 @@ _CHECKED = 4
 
 
 class Spectrum:
-    """Eigenvalues and eigenvectors of the smaller of the two matrices of a least-squares problem."""
+    """Eigenvalues and eigenvectors of the smaller of a least-squares problem's two matrices."""
 
     def __init__(self, problem: Problem):
         n, d = problem.X.shape
@@ -80,15 +82,25 @@ class Spectrum:
             out[-1] = 0.0
         return out
 
-    def residuals(self, l2: np.ndarray) -> np.ndarray:
-        """y_i minus the answer of the model trained without row i, of shape (n, n_l2)."""
+    def residuals(self, l2: np.ndarray, by_units: bool = False) -> np.ndarray:
+        """y_i minus the answer of the model trained without row i, of shape (n, n_l2).
+
+        With `by_units` a row of weight above 1 counts as so many, of which one is left out.
+        """
         n, inverse, target = len(self.problem.y), self.inverse(l2), self.problem.y - self.mean
         if n == 1:
             return np.repeat(self.problem.y[:, None], len(l2), axis=1)
+        # of its weight, what a row loses
+        weight = self.problem.weight if by_units else np.empty(0)
+        share = 1 / np.maximum(weight, 1.0) if len(weight) else np.ones(n)
+        share = share[:, None]
         if self.by_rows:
             Q = self.vectors
             a = Q @ (inverse * (Q.T @ (self.root * target))[:, None])
-            return a / (((Q * Q) @ inverse) * self.root[:, None])
+            part = (Q * Q) @ inverse
+            if share.min() < 1:
+                part = share * part + (1 - share) / l2
+            return a / (part * self.root[:, None])
         along = self.vectors.T @ self.rows.rmatvec(self.rows.share * target)
         answers = inverse * along[:, None]
         out = np.empty((n, len(l2)))
@@ -99,10 +111,11 @@ class Spectrum:
             block *= block
             leverage = block @ inverse
             leverage += self.problem.fit_intercept
-            leverage *= self.rows.share[part, None]
+            leverage *= self.rows.share[part, None] * share[part]
             free = leverage < _FULL_LEVERAGE
             out[part] = residual / np.where(free, 1 - leverage, np.nan)
         for i in np.flatnonzero(np.isnan(out).any(axis=1)):
+            # the whole row: so much leverage has no other of its kind
             out[i] = self.problem.y[i] - self._refits(int(i), l2)
         return out
 

@@ -20,6 +20,7 @@ stands in its place, and separable classes, which have no optimum, end without c
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -41,7 +42,7 @@ from ._row_slices import rows_taken
 __all__ = ["solve"]
 
 # Columns up to which the preconditioner is a Cholesky factor, and its rows for each column
-_FEW_COLUMNS, _ROWS_PER_COLUMN, _LEAST_ROWS = 500, 8, 1000
+_FEW_COLUMNS, _ROWS_PER_COLUMN, _LEAST_ROWS = 500, 12, 2000
 # Iterations after which another preconditioner is worth its making
 _MANY_ITERATIONS = 12
 # Conjugate gradients in one step
@@ -50,6 +51,7 @@ _MOST_PRODUCTS = 250
 # while whole steps succeed
 _FIRST_FLOOR, _FLOOR_FALL = 1e-2, 0.1
 _MOST_TRIALS = 40
+_MARGIN_LOSSES = ("log_loss", "squared_hinge", "modified_huber")
 # A fall of the objective below this share is a rounding
 _NO_FALL = 1e-15
 
@@ -76,10 +78,9 @@ class _Descent:
     def __init__(self, problem: Problem, tol: float, start: Fit | None):
         self.problem, self.tol, d = problem, tol, problem.X.shape[1]
         self.share = problem.weighted(np.ones(len(problem.y)))
-        self.w, self.z = np.zeros(d), np.zeros(len(problem.y))
-        self.b = problem.best_intercept(self.z)
-        self.z += self.b
-        self.objective = problem.mean_loss(self.z)
+        self.w, self.b, self.zero = np.zeros(d), *_begin(problem)
+        self.z = np.full(len(problem.y), self.b)
+        self._evaluate()
         if start is not None:
             self._try(start)
         self.floor = 0.0 if problem.loss in ("log_loss", "squared_error") else _FIRST_FLOOR
@@ -94,7 +95,19 @@ class _Descent:
         z = matvec(self.problem.X, start.coef, b)
         objective = self.problem.primal(z, start.coef)
         if objective < self.objective:
-            self.w, self.b, self.z, self.objective = start.coef.copy(), b, z, objective
+            self.w, self.b, self.z = start.coef.copy(), b, z
+            self._evaluate()
+
+    def _evaluate(self) -> None:
+        """Objective and slopes at the responses."""
+        values, self.slopes = self._weighed(self.z)
+        self.objective = values + self.problem.penalty(self.w)
+
+    def _weighed(self, z: np.ndarray) -> tuple[float, np.ndarray]:
+        """(mean loss, s_i/S times the slope of each row)"""
+        values, slopes = self.problem.evaluated(z)
+        slopes *= self.share
+        return float(self.share @ values), slopes
 
     @property
     def rows(self) -> Centred:
@@ -109,11 +122,10 @@ class _Descent:
     def look(self) -> None:
         """Gradient, curvatures and centre at the weights."""
         problem = self.problem
-        slopes = self.share * problem.slopes(self.z)
-        curvatures = problem.curvatures(self.z)
+        slopes, curvatures = self.slopes, problem.curvatures(self.z)
         if self.floor:
             np.maximum(curvatures, self.floor * curvatures.max(initial=1e-3), out=curvatures)
-        self.slopes, self.h = slopes, self.share * curvatures
+        self.h = self.share * curvatures
         gradient, first, second = moments(problem.X, slopes, self.h)
         self.mass = float(self.h.sum())
         free = problem.fit_intercept and self.mass > 0
@@ -138,16 +150,22 @@ class _Descent:
     def measure(self) -> Certificate:
         """The certificate, after b has gone to its optimum and rounding out of z."""
         problem = self.problem
+        # a step of Newton's method does it where rows have a curvature; elsewhere b is searched for
+        near = self.mass > 0 and abs(self.slope_b) <= 1e-3 * self.mass and not self.floor
+        self.b -= self.slope_b / self.mass if near else 0.0
         self.z = matvec(problem.X, self.w, self.b)
-        more = problem.best_intercept(self.z)
-        self.b += more
-        self.z += more
-        self.certificate = measured(problem, self.rows, self.w, self.z)
-        self.objective = self.certificate.objective
+        if not near:
+            more = problem.best_intercept(self.z)
+            self.b += more
+            self.z += more
+        self.certificate = measured(problem, self.rows, self.w, self.z, zero=self.zero)
+        self._evaluate()
         return self.certificate
 
     def fit(self, n_iter: int) -> Fit:
         """The answer."""
+        if self.certificate is None:
+            self.look()
         certificate = self.measure() if self.certificate is None else self.certificate
         done = certificate.relative_gap <= self.tol
         return Fit(self.w, self.b, n_iter, certificate, done)
@@ -171,15 +189,14 @@ class _Descent:
         if t > 0:
             self.w += t * d
             self.b += t * more
-            self.z += t * along
-            self.objective = self.problem.primal(self.z, self.w)
+            # what the search along d has found there
+            self.z, self.slopes, self.objective = self.found
         return products, before - self.objective > _NO_FALL * before
 
     def _direction(self, most: int) -> tuple[np.ndarray, np.ndarray, int]:
         """(d, (X - c) d, products) by preconditioned conjugate gradients."""
         problem, X = self.problem, self.problem.X
         one_step = problem.loss == "squared_error"
-        most = min(most, X.shape[1] + 20) if one_step and X.shape[1] < 100 else most
         most = most if one_step else _MOST_PRODUCTS
         r, d, along = -self.gradient, np.zeros(X.shape[1]), np.zeros(X.shape[0])
         y = self.precondition(r)
@@ -235,16 +252,17 @@ class _Descent:
         """How far to go along d: the whole way if the objective falls well there, else to where it
         is lowest; 0 where it does not fall."""
         problem = self.problem
-        flat, steep = float(self.w @ d), float(d @ d)
+        here, flat, steep = float(self.w @ self.w), float(self.w @ d), float(d @ d)
         begin = float(self.slopes @ along) + problem.l2 * flat
         if not begin < 0:
             return 0.0
         t, low, high = 1.0, 0.0, np.inf
         for _ in range(_MOST_TRIALS):
             z = self.z + t * along
-            value = problem.primal(z, self.w + t * d)
-            slope = float(self.share @ (problem.slopes(z) * along)) + problem.l2 * (
-                flat + t * steep)  # fmt: skip
+            value, slopes = self._weighed(z)
+            value += 0.5 * problem.l2 * (here + t * (2 * flat + t * steep))
+            slope = float(slopes @ along) + problem.l2 * (flat + t * steep)
+            self.found = z, slopes, value
             falls = value <= self.objective + 1e-4 * t * begin
             if falls and abs(slope) <= 0.9 * abs(begin):
                 return t
@@ -258,4 +276,17 @@ class _Descent:
             if not low < new < high:
                 new = 0.5 * (low + high) if np.isfinite(high) else 4 * t
             t = new
+        if low > 0:
+            z = self.z + low * along
+            value, slopes = self._weighed(z)
+            self.found = z, slopes, value + problem.penalty(self.w + low * d)
         return low
+
+
+def _begin(problem: Problem) -> tuple[float, float]:
+    """(best intercept at w = 0, mean loss at responses of 0); of classes two rows tell it."""
+    if problem.loss in _MARGIN_LOSSES:
+        up = float(problem.weighted((problem.y > 0).astype(float)).sum())
+        problem = replace(problem, y=np.array([1.0, -1.0]), weight=np.array([up, 1 - up]))
+    nothing = np.zeros(len(problem.y))
+    return problem.best_intercept(nothing), problem.mean_loss(nothing)

@@ -5,8 +5,8 @@ centred by their weighted mean c where b is free, the weights have the covarianc
 
     G = sum_i s_i (x_i - c)(x_i - c)^T + alpha I,
 
-and an answer at x has the variance v (1 + 1/S + (x - c)^T G^-1 (x - c)), 1/S for b. The trace of the
-map from y to its fit is d - alpha trace(G^-1), and 1 for b.
+and an answer at x has the variance v (1 + 1/S + (x - c)^T G^-1 (x - c)), 1/S for b. The trace of
+the map from y to its fit is d - alpha trace(G^-1), and 1 for b.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def kept_posterior(problem: Problem, fit: Fit, noise_variance: float | str | Non
         used = d - problem.l2 * float(np.trace(inverse)) + problem.fit_intercept
         free = total - used
         if not free > 1e-9 * total:
-            return {"missing": f"no degrees of freedom are left to estimate the noise from ({used:g}"
-                               f" of {total:g} are used): give noise_variance"}
+            return {"missing": f"{used:g} of {total:g} degrees of freedom are used, which leaves "
+                               "none to estimate the noise from: give noise_variance"}
         errors = 2 * total * (fit.certificate.objective - problem.penalty(fit.coef))
         noise_variance = max(0.0, errors) / free
     return {

@@ -66,11 +66,15 @@ class Problem:
         total = _losses.total(self.code, self.loss_parameter, z, self.y, self.weight)
         return float(total / self.total_weight)
 
-    def slopes(self, z: np.ndarray) -> np.ndarray:
-        """d loss / d z of each row, without its weight."""
+    def evaluated(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The loss of each row and d loss / d z, without weights."""
         value, slope = np.empty_like(z), np.empty_like(z)
         _losses.evaluate(self.code, self.loss_parameter, z, self.y, value, slope)
-        return slope
+        return value, slope
+
+    def slopes(self, z: np.ndarray) -> np.ndarray:
+        """d loss / d z of each row, without its weight."""
+        return self.evaluated(z)[1]
 
     def curvatures(self, z: np.ndarray) -> np.ndarray:
         """d^2 loss / d z^2 of each row, without its weight."""

@@ -123,7 +123,9 @@ class Ridge(HeldOutMixin, ExactRegressorMixin, LinearRegressorMixin, _RidgeBase)
     True
     """
 
-    _constraints: ClassVar = {"noise_variance": Either(Real(0, closed="right"), OneOf("estimate"), OneOf(None))}
+    _constraints: ClassVar = {
+        "noise_variance": Either(Real(0, closed="right"), OneOf("estimate"), OneOf(None)),
+    }
 
     def __init__(self, alpha=1.0, *, fit_intercept=True, copy_X=True, max_iter=None, tol=1e-4,
                  solver="auto", positive=False, random_state=None, noise_variance=None):

@@ -131,8 +131,8 @@ class RidgeCV(LinearRegressorMixin, ExactEstimator):
         y : array-like of shape (n_samples,)
             The targets.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights that count as repetitions, in training and in scores; 0 removes a row. Leaving
-            out a row leaves out all of its weight.
+            Weights that count as repetitions, in training and in scores; 0 removes a row. Of a row
+            whose weight is above 1 one repetition is left out at a time.
 
         Returns
         -------
@@ -162,7 +162,7 @@ class RidgeCV(LinearRegressorMixin, ExactEstimator):
         )  # fmt: skip
         spectrum = Spectrum(problem)
         strengths = alphas / problem.total_weight
-        errors = spectrum.residuals(strengths)
+        errors = spectrum.residuals(strengths, by_units=True)
         scores = self._scores(errors, problem)
         best = int(np.argmax(scores))
         self.alpha_, self.best_score_ = float(alphas[best]), float(scores[best])
