@@ -21,6 +21,7 @@ BENCHMARKS = {
     "onepass": "folds, grid points and classes in one pass",
     "exact": "time to the optimum of L2 logistic regression and linear SVMs",
     "exact_search": "exact logistic models of all folds and strengths in one pass",
+    "ridge": "ridge regression and its leave-one-out",
     "dense": "SGD on dense rows",
     "predict": "predictions of many rows and of one",
     "startup": "import time",

@@ -8,7 +8,7 @@ objective falls: with X d at hand, that costs no pass over the rows. With h_i = 
 
 since that c takes the free intercept out of the system exactly: a shift of a column changes
 nothing. With few columns the preconditioner is the Cholesky factor of H over some of the rows,
-else its diagonal; both make the scales of the columns immaterial. A product with H is one pass over
+with few rows that of their kernel matrix, else the diagonal; all make the scales of the columns immaterial. A product with H is one pass over
 the rows (Hsia, Chiang & Lin 2018, "Preconditioned conjugate gradient methods in truncated Newton
 frameworks for large-scale linear classification", has the diagonal one, mixed with the identity).
 
@@ -30,6 +30,7 @@ from ._centred import (
     Centred,
     gram,
     hessian_product,
+    kernel_matrix,
     measured,
     moments,
     reach,
@@ -43,13 +44,15 @@ __all__ = ["solve"]
 
 # Columns up to which the preconditioner is a Cholesky factor, and its rows for each column
 _FEW_COLUMNS, _ROWS_PER_COLUMN, _LEAST_ROWS = 500, 12, 2000
+# Rows up to which it is a factor of the kernel matrix, where there are more columns
+_FEW_ROWS = 500
 # Iterations after which another preconditioner is worth its making
 _MANY_ITERATIONS = 12
 # Conjugate gradients in one step
 _MOST_PRODUCTS = 250
 # Losses with rows of no curvature: theirs counts as at least a share of the largest, which falls
-# while whole steps succeed
-_FIRST_FLOOR, _FLOOR_FALL = 1e-2, 0.1
+# while long steps succeed
+_FIRST_FLOOR, _FLOOR_FALL, _LONG = 1e-2, 0.1, 0.1
 _MOST_TRIALS = 40
 _MARGIN_LOSSES = ("log_loss", "squared_hinge", "modified_huber")
 # A fall of the objective below this share is a rounding
@@ -86,6 +89,7 @@ class _Descent:
         self.floor = 0.0 if problem.loss in ("log_loss", "squared_error") else _FIRST_FLOOR
         self.precondition: Callable[[np.ndarray], np.ndarray] | None = None
         self.certificate: Certificate | None = None
+        self.kernel: tuple[Centred, np.ndarray] | None = None
         self.largest = 1e-300  # norm of a gradient so far
         self._spread: np.ndarray | None = None
 
@@ -176,7 +180,8 @@ class _Descent:
         if self.precondition is None:
             self.precondition = self._preconditioner()
         d, along, products = self._direction(most)
-        if products > _MANY_ITERATIONS:
+        # a factor of a few rows is cheap, and good for its own step only
+        if products > _MANY_ITERATIONS or self.kernel is not None:
             self.precondition = None
         # the intercept's own step
         more = -self.slope_b / self.mass if self.mass > 0 else 0.0
@@ -184,7 +189,8 @@ class _Descent:
         more -= float(self.centre @ d)
         t = self._length(d, along)
         if self.floor:
-            self.floor = self.floor * _FLOOR_FALL if t >= 1 else min(1.0, 4 * self.floor)
+            self.floor *= _FLOOR_FALL if t >= _LONG else 4
+            self.floor = min(self.floor, 1.0)
         before = self.objective
         if t > 0:
             self.w += t * d
@@ -197,7 +203,8 @@ class _Descent:
         """(d, (X - c) d, products) by preconditioned conjugate gradients."""
         problem, X = self.problem, self.problem.X
         one_step = problem.loss == "squared_error"
-        most = most if one_step else _MOST_PRODUCTS
+        # beyond that many, rounding asks for a new start
+        most = min(most, 2 * min(X.shape) + 50) if one_step else _MOST_PRODUCTS
         r, d, along = -self.gradient, np.zeros(X.shape[1]), np.zeros(X.shape[0])
         y = self.precondition(r)
         rho = float(r @ y)
@@ -229,6 +236,9 @@ class _Descent:
         """v -> M^-1 v"""
         problem, X = self.problem, self.problem.X
         n, d = X.shape
+        if problem.l2 == 0 and problem.loss == "squared_error":
+            # of several solutions that of least norm: d stays among the rows
+            return lambda v: v
         if d <= _FEW_COLUMNS and n > d:
             rows, h = np.arange(n), self.h
             most = max(_LEAST_ROWS, _ROWS_PER_COLUMN * d)
@@ -239,14 +249,32 @@ class _Descent:
             matrix = gram(X, h, self.centre)
             # a column that only rows left out hold
             seen = np.maximum(np.diagonal(matrix), 0.1 * self.diagonal)
+            # a constant column: what it has left is rounding
+            none = self.diagonal == 0
+            seen[none], matrix[none], matrix[:, none] = 0.0, 0.0, 0.0
             matrix[np.diag_indices(d)] = seen * (1 + 1e-12)
             return cholesky(matrix, problem.l2)[0]
-        if problem.l2 == 0 and problem.loss == "squared_error":
-            # of several solutions that of least norm: d stays among the rows
-            return lambda v: v
+        if n <= _FEW_ROWS and n < d and problem.l2 > 0:
+            return self._by_rows()
         size = self.diagonal + problem.l2
         inverse = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0)
         return lambda v: inverse * v
+
+    def _by_rows(self) -> Callable[[np.ndarray], np.ndarray]:
+        """v -> (H + l2 I)^-1 v = (v - A^T (A A^T + l2 I)^-1 A v) / l2, with the rows of A the roots
+        of h times the centred ones; the centre is that of the first step."""
+        problem, root = self.problem, np.sqrt(self.h)
+        if self.kernel is None:
+            rows = Centred(problem, self.centre)
+            self.kernel = rows, kernel_matrix(problem.X, np.ones(len(root)), self.centre)
+        rows, matrix = self.kernel
+        inverse, _ = cholesky(matrix * root * root[:, None], problem.l2)
+
+        def apply(v: np.ndarray) -> np.ndarray:
+            """The product."""
+            return (v - rows.rmatvec(root * inverse(root * rows.matvec(v)))) / problem.l2
+
+        return apply
 
     def _length(self, d: np.ndarray, along: np.ndarray) -> float:
         """How far to go along d: the whole way if the objective falls well there, else to where it

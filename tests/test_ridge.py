@@ -305,7 +305,8 @@ def test_agreement_with_scikit_learn():
             y_class > 0,
         ),
     ):
-        for s in (None, weight):
+        # scikit-learn balances classes by their rows, whatever those weigh
+        for s in (None,) if getattr(ours, "class_weight", None) else (None, weight):
             ours.fit(X, target, s), theirs.fit(X, target, s)
             # of two classes scikit-learn's coef_ is flat
             np.testing.assert_allclose(np.ravel(ours.coef_), np.ravel(theirs.coef_), atol=1e-9)
