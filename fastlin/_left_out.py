@@ -170,7 +170,8 @@ def _by_one_fit(estimator: Any, X: Any, y: Any, sample_weight: Any, method: str,
     return (out[:, 0] if len(targets) == 1 else out), error
 
 
-def _lonely(classes: np.ndarray, codes: np.ndarray, weight: np.ndarray | None) -> list[tuple]:
+def _lonely(classes: np.ndarray, codes: np.ndarray, weight: np.ndarray | None
+            ) -> list[tuple[int, np.ndarray]]:
     """(class, rows whose models have no row of it); fewer than two other classes are an error."""
     there = np.ones(len(codes), bool) if weight is None else weight > 0
     count = np.bincount(codes, there, len(classes)).astype(int)
@@ -180,8 +181,8 @@ def _lonely(classes: np.ndarray, codes: np.ndarray, weight: np.ndarray | None) -
             "leave_one_out needs two classes without any one row; the classes "
             f"{listed(classes.tolist())} have {listed(count.tolist())} rows of weight above 0."
         )
-    few = [(k, np.flatnonzero((codes == k) & there)) for k in np.flatnonzero(count == 1)]
-    return few + [(k, np.arange(len(codes))) for k in np.flatnonzero(count == 0)]
+    few = [(k, np.flatnonzero((codes == k) & there)) for k in np.flatnonzero(count == 1).tolist()]
+    return few + [(k, np.arange(len(codes))) for k in np.flatnonzero(count == 0).tolist()]
 
 
 def _approximated(twin: Any, problem: Problem, targets: list[np.ndarray], with_error: bool
@@ -214,7 +215,7 @@ def _approximated(twin: Any, problem: Problem, targets: list[np.ndarray], with_e
 
 def _by_many_fits(estimator: Any, X: Any, y: Any, sample_weight: Any) -> np.ndarray:
     """Responses of models that were fitted without each row."""
-    n, classes = n_rows(X), None
+    n, classes = n_rows(X), np.empty(0)
     weight = check_sample_weight(sample_weight, n)
     if is_classifier(estimator):
         y = check_target(y, estimator, numeric=False, n_samples=n)
@@ -222,14 +223,14 @@ def _by_many_fits(estimator: Any, X: Any, y: Any, sample_weight: Any) -> np.ndar
         _lonely(classes, codes, weight)
     else:
         y = np.asarray(y)
-    several = classes is not None and len(classes) > 2
+    several = len(classes) > 2
     out = np.full((n, len(classes)) if several else n, -np.inf)
     for i in range(n):
         rest = np.delete(np.arange(n), i)
         given = {} if weight is None else {"sample_weight": weight[rest]}
         model = clone(estimator).fit(take(X, rest), y[rest], **given)
         row = take(X, np.array([i]))
-        if classes is None:
+        if not len(classes):
             out[i] = model.predict(row)[0]
             continue
         if not hasattr(model, "decision_function"):

@@ -154,8 +154,9 @@ def test_a_class_that_goes_with_its_row(method):
 def test_other_estimators_are_fitted_for_each_row():
     X, y, weight = data(Perceptron(), 20)
     for model in (
-        Perceptron(random_state=0), Lasso(0.1), Ridge(positive=True), LinearSVC(loss="hinge"),
-        LogisticRegression(l1_ratio=1.0), RidgeClassifier(class_weight="balanced"),
+        Perceptron(random_state=0), Lasso(0.1), Ridge(positive=True),
+        LinearSVC(loss="hinge", C=0.1), LogisticRegression(l1_ratio=1.0),
+        RidgeClassifier(class_weight="balanced"),
     ):  # fmt: skip
         found, error = leave_one_out(model, X, y, weight, return_error=True)
         np.testing.assert_array_equal(found, by_refits(model, X, y, weight))
