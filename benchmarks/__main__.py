@@ -20,6 +20,7 @@ BENCHMARKS = {
     "perceptron": "Perceptron on sparse rows",
     "onepass": "folds, grid points and classes in one pass",
     "exact": "time to the optimum of L2 logistic regression and linear SVMs",
+    "lasso": "time to the optimum with L1 penalties, paths, and the transpose",
     "exact_search": "exact logistic models of all folds and strengths in one pass",
     "ridge": "ridge regression and its leave-one-out",
     "dense": "SGD on dense rows",

@@ -28,7 +28,8 @@ __all__ = [
     "seconds_per_call",
 ]
 
-PEERS = {"scikit-learn": "sklearn", "LIBLINEAR": "liblinear", "snapML": "snapml"}
+PEERS = {"scikit-learn": "sklearn", "LIBLINEAR": "liblinear", "snapML": "snapml",
+         "celer": "celer", "skglm": "skglm"}
 
 
 class Ratio(NamedTuple):

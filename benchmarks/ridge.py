@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -54,15 +55,13 @@ def _compare(name: str, X: Any, y: np.ndarray, alphas: tuple, peers: tuple, roun
     for alpha in alphas:
         best = _objective(X, y, alpha, Ridge(alpha, tol=1e-11).fit(X, y))
         chosen = {
-            label: _cheapest(lambda tol, make=make, alpha=alpha: make(alpha, tol), X, y, alpha, best)
+            label: _cheapest(partial(make, alpha), X, y, alpha, best)
             for label, make in makers.items()
         }
         for target in _TARGETS:
             able = [label for label in makers if target in chosen[label]]
             tasks = {
-                label: lambda label=label, alpha=alpha, target=target: makers[label](
-                    alpha, chosen[label][target]
-                ).fit(X, y)
+                label: partial(makers[label](alpha, chosen[label][target]).fit, X, y)
                 for label in able
             }
             with warnings.catch_warnings():
@@ -86,7 +85,7 @@ def _leave_one_out(rounds: int) -> None:
         y = X @ rng.normal(size=d) + rng.normal(size=n)
         grids = ([1.0], np.logspace(-3, 3, 20))
         one, twenty = in_turns(
-            {str(len(a)): lambda a=a: RidgeCV(a).fit(X, y) for a in grids}, rounds
+            {str(len(a)): partial(RidgeCV(a).fit, X, y) for a in grids}, rounds
         ).values()
         rows.append([f"{n} x {d}", *(f"{np.median(t):.3f}" for t in (one, twenty)),
                      f"{np.median(twenty) / np.median(one):.2f}"])

@@ -28,6 +28,7 @@ __all__ = [
 
 # Bytes of a block of dense rows in double: it passes through the cache twice
 _BLOCK_BYTES = 1 << 20
+_MOST_BYTES = 1 << 26
 # Share of entries stored from which sparse rows are multiplied as dense ones
 _DENSE_SHARE = 0.15
 # A relative gap below it is rounding
@@ -88,7 +89,9 @@ def is_denselike(X: Rows) -> bool:
 def blocks(X: Rows, h: np.ndarray, c: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
     """Yield (first row, sqrt(h_i) (x_i - c) as an array in double) for blocks of rows."""
     n, d = X.shape
-    size, root = max(16, _BLOCK_BYTES // (8 * d)), np.sqrt(h)[:, None]
+    # as many rows as columns, so that a sum of d x d products is cheap beside the products
+    size = max(16, _BLOCK_BYTES // (8 * d), min(d, _MOST_BYTES // (8 * d)))
+    root = np.sqrt(h)[:, None]
     values = X.values.reshape(n, d) if X.layout == "dense" else None
     for start in range(0, n, size):
         if is_cancelled():

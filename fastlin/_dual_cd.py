@@ -19,6 +19,7 @@ from ._core import dual_cd as _dual_cd
 from ._core import losses as _losses
 from ._core.rows import NEAR_BYTES, Rows
 from ._data import as_rows
+from ._dual_newton import ascend
 from ._epochs import RowOrder, row_order
 from ._parallel import Cancelled, is_cancelled
 from ._problem import Certificate, Fit, Problem
@@ -48,6 +49,16 @@ _LEAST_RATIO = 0.05
 _PATIENCE = 20
 # A gap of this size asks for double precision, and so does one that no longer falls by the factor.
 _SINGLE_GAP, _PROGRESS = 1e-6, 0.5
+# So many epochs without a smaller estimate are for double precision.
+_IDLE = 3
+# Passes over all rows that Newton's method is worth
+_LEAP = 100
+# Entries per column that make vectors of all columns cheap beside a pass over the rows
+_TALL = 4
+# Epochs, however few rows they visit
+_MOST_EPOCHS = 300
+# Within so many times tol the best intercept is looked for.
+_NEARLY = 10.0
 # For a gap this small w is summed up afresh: the rounding of many steps shows.
 _DRIFT = 1e-10
 
@@ -57,16 +68,25 @@ def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
     """Minimise until the relative gap is at most `tol`, or for `max_iter` epochs."""
     best = _Best(problem, tol)
     ascent = _Ascent(problem, seed, start, best.intercept)
-    watch = _Watch(tol)
-    for epoch in range(1, max_iter + 1):
+    watch, epoch = _Watch(tol), 0
+    while epoch < max_iter:
         ascent.run_epoch()
+        epoch += 1
         is_last = epoch == max_iter
-        if is_last or watch.is_due(epoch, ascent.estimate(best.objective)):
+        due = watch.is_due(epoch, ascent.estimate(best.objective))
+        if watch.idle >= _IDLE:
+            ascent.refine()
+        if is_last or due:
             gap = best.offer(ascent, is_last)
             if best.is_good:
                 break
             if gap > _SURPRISE * watch.expected:
                 ascent.wake_all()
+            if ascent.can_leap and watch.is_slow(epoch, gap, len(ascent.active) / len(problem.y)):
+                epoch += ascent.leap(best, min(_LEAP, max_iter - epoch))
+                if best.is_good:
+                    break
+                gap = best.gap(best.objective, best.bound)
             if watch.note(epoch, gap):
                 ascent.refine()
     return best.fit(epoch)
@@ -78,6 +98,8 @@ class _Watch:
     def __init__(self, tol: float):
         self.tol, self.ratio = tol, 1.0
         self.last, self.gap, self.expected, self.estimate = 0, np.inf, np.inf, np.inf
+        # the least estimate, and the epochs since
+        self.least, self.idle = np.inf, 0
 
     def is_due(self, epoch: int, estimate: float) -> bool:
         """Whether the gap of this epoch's end is likely to be at most tol."""
@@ -85,8 +107,18 @@ class _Watch:
         fall = estimate / self.estimate if 0 < self.estimate < np.inf else 1.0
         self.expected = estimate * min(1.0, fall**0.5)
         self.estimate = estimate
+        self.idle = 0 if estimate < self.least else self.idle + 1
+        self.least = min(self.least, estimate)
         likely = self.ratio * self.expected <= _MARGIN * self.tol
         return likely or epoch >= 2 * self.last + _PATIENCE
+
+    def is_slow(self, epoch: int, gap: float, share: float) -> bool:
+        """Whether visits of so many of the rows would take long to get below tol at this rate."""
+        if not np.isfinite(self.gap):
+            return False
+        fall = max(np.log(self.gap / gap) / (epoch - self.last), 1e-6)
+        epochs = np.log(gap / self.tol) / fall
+        return share * epochs > _LEAP or epochs > _MOST_EPOCHS
 
     def note(self, epoch: int, gap: float) -> bool:
         """Take down a gap above tol; whether it asks for double precision."""
@@ -153,6 +185,23 @@ class _Best:
             self.bound, self.dual = bound, feasible.copy()
         return self.gap(objective, bound + doubt)
 
+    def consider(self, w: np.ndarray, b: float, z: np.ndarray, a: np.ndarray,
+                 v: np.ndarray) -> tuple[float, bool]:
+        """Measure weights, an intercept and dual variables that lead to v; returns the gap, not
+        relative, and whether it is good."""
+        problem = self.problem
+        penalty = 0.5 * problem.l2 * float(w @ w)
+        a, objective = problem.project(a), problem.mean_loss(z) + penalty
+        bound = problem.dual(a, v)
+        if self.gap(objective, bound) <= _NEARLY * self.tol:
+            more = problem.best_intercept(z)
+            b, objective = b + more, problem.mean_loss(z + more) + penalty
+        if objective < self.objective:
+            self.coef, self.intercept, self.objective = w, b, objective
+        if bound > self.bound:
+            self.bound, self.dual = bound, a
+        return objective - bound, self.is_good
+
     def _bound(self, feasible: np.ndarray, lost: np.ndarray, penalty: float, z: np.ndarray,
                lengths: np.ndarray) -> tuple[float, float]:
         """A lower bound of D at the feasible dual variables, and what D may be above it.
@@ -194,6 +243,7 @@ class _Ascent:
         self.X = _in_single(X)
         single = self.X.dtype == np.float32
         self.of_lines = problem.loss in _OF_LINES
+        self.can_leap = self.of_lines and X.nnz >= _TALL * X.shape[1]
         mass = min(1.0 / (problem.total_weight * problem.l2), 1e300)
         self.mass = mass * problem.weight if len(problem.weight) else np.full(n, mass)
         self.rule = {
@@ -231,16 +281,16 @@ class _Ascent:
         """k, and the h of each row."""
         n, piece = len(self.X), rows_per_call(self.X)
         centred = self.problem.fit_intercept
+        # of the rows' own type: any vector is exact
+        centre = self.centre.astype(self.X.dtype)
         squares, self.k, self.lengths = np.empty(n), np.empty(n if centred else 0), _NOTHING
         for start in range(0, n, piece):
             if is_cancelled():
                 raise Cancelled
-            _dual_cd.measure(
-                self.X, self.centre, squares, self.k, start, min(start + piece, n)
-            )
+            _dual_cd.measure(self.X, centre, squares, self.k, start, min(start + piece, n))
         if centred:
             self.lengths = np.sqrt(squares)
-            cc = float(self.centre @ self.centre)
+            cc = float(np.square(centre, dtype=np.float64).sum())
             squares = np.maximum(squares + cc - 2 * self.k, 0.0)
             # where rows are short beside l2, b would lag behind: then nu is what Newton's method
             # would take for the step of b
@@ -312,6 +362,22 @@ class _Ascent:
         _dual_cd.slacks(problem.code, problem.loss_parameter, z, problem.y, self.a, slack)
         self.resting[:] = slack > self.rule["slack"]
         self._visit_only(np.flatnonzero(self.resting == 0))
+
+    def leap(self, best: _Best, most: int) -> int:
+        """Go on by Newton's method; returns the number of its steps, at most so many."""
+        problem = self.problem
+        w, b = self._sum_up(), self.intercept()
+        z = matvec(problem.X, w, b)
+        slack = np.empty(len(z))
+        _dual_cd.slacks(problem.code, problem.loss_parameter, z, problem.y, self.a, slack)
+        h = float(np.median(np.abs(slack)))
+        self.a, steps = ascend(problem, self.a, w, b, h, best.consider, most)
+        self.refine()
+        self._sum_up()
+        if problem.fit_intercept:
+            self.state["B"] = best.intercept - self._offset()
+        self.wake_all()
+        return steps
 
     def wake_all(self) -> None:
         """Let every row take part."""

@@ -35,6 +35,8 @@ from ._validation import (
 __all__ = ["ExactClassifierMixin", "ExactEstimator", "ExactRegressorMixin"]
 
 _NO_WEIGHTS = np.empty(0)
+# Squares of sums over rows of targets up to this size are far from overflow.
+_MOST_TARGET = 1e100
 
 
 class ExactEstimator(Estimator):
@@ -66,6 +68,11 @@ class ExactEstimator(Estimator):
         rows = rows_of(self, X, True)
         y = check_target(y, self, numeric=self._estimator_type == "regressor",
                          n_samples=rows.shape[0])
+        if self._estimator_type == "regressor" and np.abs(y).max() > _MOST_TARGET:
+            raise ValueError(
+                f"y must hold numbers whose squares do not overflow, got {np.abs(y).max():g}; "
+                "divide y by a constant."
+            )
         return rows, y, check_sample_weight(sample_weight, rows.shape[0])
 
     def _solve_all(self, rows: Rows, targets: list[np.ndarray], weight: np.ndarray | None,

@@ -23,9 +23,10 @@ __all__ = ["Gram"]
 _MOST_COLUMNS = 1024
 _MOST_HEAVY = 256
 # The price, in turns over the rows, above which the matrix is left alone
-_MOST_TURNS = 25
-# Products of pairs that BLAS takes in the time of one entry of a turn
+_MOST_TURNS = 10
+# Products of pairs in the time of one entry of a turn, by BLAS and by entries
 _DENSE_SPEED = 8.0
+_SPARSE_SPEED = 5.0
 # A column whose mean is so large beside its spread loses too many digits in products.
 _FAR_FROM_ZERO = 1e6
 # Multiplications per call of the kernel: some 20 ms
@@ -68,11 +69,15 @@ class Gram:
         columns = model.columns
         dense = columns.layout == "dense"
         others = entries_of(columns, np.r_[self._members, new]) / columns.shape[1]
-        price = entries_of(columns, new) * others / (_DENSE_SPEED if dense else 1.0)
+        price = entries_of(columns, new) * others / (_DENSE_SPEED if dense else _SPARSE_SPEED)
         if price > _MOST_TURNS * entries_of(columns, chosen):
             return False
         self._add(new)
         return True
+
+    def has(self, chosen: np.ndarray) -> bool:
+        """Whether these columns have their products."""
+        return bool((self._slot[chosen] >= 0).all())
 
     def heaviest(self, chosen: np.ndarray) -> np.ndarray:
         """Those of the chosen columns with the most entries: if turns are slow, it is they that
@@ -97,6 +102,8 @@ class Gram:
             raw[first:] = left @ values[self._members].astype(np.float64).T
         else:
             self._add_sparse(raw, first)
+            corner = raw[first:, first:]
+            corner += np.tril(corner.T, -1) + np.triu(corner.T, 1)
         raw[:first, first:] = raw[first:, :first].T
         self._raw, mean = raw, model.mean[self._members]
         self.matrix = raw - model.total * np.outer(mean, mean)

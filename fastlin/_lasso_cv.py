@@ -17,19 +17,20 @@ from ._core.rows import Rows
 from ._data import as_rows
 from ._exceptions import warn_convergence
 from ._folds import splits_of
-from ._params import ArrayLike, Boolean, Constraint, Either, HasMethods, Integer, OneOf, Real
+from ._params import ArrayLike, Boolean, Constraint, Either, Integer, OneOf, Real
 from ._paths import alpha_grid, fold_errors, path
 from ._primal_cd import Search
 from ._problem import Fit, Problem
 from ._row_slices import rows_taken
-from ._transpose import transposed
 from ._validation import check_sample_weight, check_target, encode_labels, listed
 
 __all__ = ["SearchedPathMixin", "regularization_path_of"]
 
 _NO_WEIGHTS = np.empty(0)
+# The losses' own parameters: the margin of the squared hinge
+_PARAMETERS = {"squared_error": 0.0, "log_loss": 0.0, "squared_hinge": 1.0}
 _CONSTRAINTS: dict[str, Constraint] = {
-    "loss": OneOf("squared_error", "log_loss", "squared_hinge"),
+    "loss": OneOf(*_PARAMETERS),
     "l1_ratio": Real(0, 1),
     "alphas": Either(Integer(1), ArrayLike(Real(0))),
     "eps": Real(0, 1, closed="neither"),
@@ -66,10 +67,8 @@ def warn_of(name: str, fits: list[Fit], tol: float) -> None:
 class SearchedPathMixin:
     """`fit` of estimators that choose alpha, and l1_ratio where there are several."""
 
-    _estimator_type = "regressor"
     _one_ratio: ClassVar[bool]
-    _constraints: ClassVar = {
-        "cv": Either(Integer(2), HasMethods("split"), HasMethods("__iter__"), OneOf(None)),
+    _constraints: ClassVar[dict[str, Constraint]] = {
     }
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -111,7 +110,6 @@ class SearchedPathMixin:
         alphas = grids(search, me.alphas, ratios, float(me.eps))
         splits = splits_of(me.cv, self, rows, y, {})
         errors, fits = self._errors(problem, search.columns, splits, ratios, alphas)
-        warn_of(type(self).__name__, fits, me.tol)
         mean = errors.mean(axis=1)
         best, place = np.unravel_index(int(np.argmin(mean)), mean.shape)
         me.alpha_ = float(alphas[best][place])
@@ -123,10 +121,10 @@ class SearchedPathMixin:
         chosen = replace(problem, l1=me.alpha_ * ratios[best], l2=me.alpha_ * (1 - ratios[best]))
         answer = search.run(chosen, float(me.tol), me.max_iter)
         me._publish([answer], rows.dtype, [0], 1)
-        me._warn([answer])
+        warn_of(type(self).__name__, [*fits, answer], me.tol)
         return self
 
-    def _errors(self, problem: Problem, columns: Rows, splits: list, ratios: list[float],
+    def _errors(self, problem: Problem, columns: Rows, splits: list[Any], ratios: list[float],
                 alphas: list[np.ndarray]) -> tuple[np.ndarray, list[Fit]]:
         """Mean squared errors of shape (n_l1_ratio, n_folds, n_alphas), and the worst answer of
         each path."""
@@ -144,7 +142,7 @@ class SearchedPathMixin:
         return errors.reshape(len(ratios), len(tested), -1), [fit for _, fit in results]
 
 
-def check_folds(splits: list, problem: Problem) -> None:
+def check_folds(splits: list[Any], problem: Problem) -> None:
     """Refuse folds that leave nothing to train or to test on."""
     weight = problem.weight if len(problem.weight) else np.ones(len(problem.y))
     for k, pair in enumerate(splits):
@@ -154,7 +152,8 @@ def check_folds(splits: list, problem: Problem) -> None:
                                  f"{k} has none.")
 
 
-def regularization_path_of(X: Any, y: Any, sample_weight: Any, **options: Any) -> tuple:
+def regularization_path_of(X: Any, y: Any, sample_weight: Any,
+                           **options: Any) -> tuple[np.ndarray, ...]:
     """The fields of a `RegularizationPath`."""
     for name, constraint in _CONSTRAINTS.items():
         constraint.check(name, options[name])
@@ -195,5 +194,5 @@ def _problem(rows: Rows, y: Any, sample_weight: Any, options: dict[str, Any]) ->
     if not numeric and options["fit_intercept"] and (target == target[0]).all():
         raise ValueError("sample_weight must leave rows of both classes, got rows of one.")
     return Problem(X=rows, y=target, weight=_NO_WEIGHTS if weight is None else weight, loss=loss,
-                   fit_intercept=bool(options["fit_intercept"]),
-                   positive=bool(options["positive"]))
+                   loss_parameter=_PARAMETERS[loss], positive=bool(options["positive"]),
+                   fit_intercept=bool(options["fit_intercept"]))

@@ -8,9 +8,10 @@ objective falls: with X d at hand, that costs no pass over the rows. With h_i = 
 
 since that c takes the free intercept out of the system exactly: a shift of a column changes
 nothing. With few columns the preconditioner is the Cholesky factor of H over some of the rows,
-with few rows that of their kernel matrix, else the diagonal; all make the scales of the columns immaterial. A product with H is one pass over
-the rows (Hsia, Chiang & Lin 2018, "Preconditioned conjugate gradient methods in truncated Newton
-frameworks for large-scale linear classification", has the diagonal one, mixed with the identity).
+with few rows that of their kernel matrix, else the diagonal; all make the scales of the columns
+immaterial. A product with H is one pass over the rows (Hsia, Chiang & Lin 2018, "Preconditioned
+conjugate gradient methods in truncated Newton frameworks for large-scale linear classification",
+has the diagonal one, mixed with the identity).
 
 For a given gradient the duality gap with a_i = -loss'(z_i) is |g|^2 / (2 l2) where b is optimal: so
 a gap is measured when it is likely to be small. Without a penalty `_centred.measured` says what

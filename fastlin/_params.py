@@ -112,11 +112,12 @@ class ClassWeight(Constraint):
 
 
 def constraints_of(cls: type) -> dict[str, Constraint]:
-    """Return the constraints that a class declares, those of its bases included."""
+    """Return the constraints of a class's parameters, those that its bases declare included."""
     merged: dict[str, Constraint] = {}
     for base in reversed(cls.__mro__):
         merged.update(base.__dict__.get("_constraints", {}))
-    return merged
+    own = init_parameters(cls)
+    return {name: constraint for name, constraint in merged.items() if name in own}
 
 
 def unconstrained(cls: type) -> list[str]:

@@ -14,8 +14,6 @@ makes sure that the objective itself falls (`_Curved`; Yuan, Ho & Lin 2012; Lee,
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ._blocks import matvec, rmatvec
@@ -29,27 +27,40 @@ from ._transpose import transposed
 __all__ = ["Search", "solve"]
 
 _NO_WEIGHTS = np.empty(0)
-# A round on a working set ends when a turn lowers the objective by no more than this share of the
-# gap, and the share falls where rounds get nowhere.
+# A round on a working set ends at this share of the gap, and the share falls where rounds get
+# nowhere.
 _ROUGHLY = 0.3
 _SMALLEST_SHARE = 1e-12
 # A slope further than this above l1, relative to l1, is no rounding.
 _ROUNDING = 1e-9
-# Largest turns on one quadratic model, and quadratic models on one working set
-_MOST_TURNS = 10
-_MOST_MODELS = 10
-# Least curvature of a row, as a share of its slope: bounds the steps where a loss is nearly a line
-_LEAST_BEND = 1e-3
-_SUFFICIENT = 0.01
-_NOISE = 1e-15  # of a sum of losses, as a share of it
-_MOST_HALVINGS = 40
+# The squared error. Turns before products of pairs are thought of:
 _FEWEST_TURNS = 6
+# turns between two measurements of the working set's own gap:
+_CHECK = 6
+# and at most as many as cost so many looks at all slopes, or so many entries; and never more than
 _LOOKS = 2.0
 _CHEAP = 1e6
 _MOST_IN_A_ROUND = 300
-_CHECK = 6
+# The others. Quadratic models on one working set:
+_MOST_MODELS = 10
+# Least curvature of a row, as a share of its slope: bounds the steps where a loss is nearly a line.
+_LEAST_BEND = 1e-3
+# The line search: share of the fall that the model promises, rounding of a sum of losses as a share
+# of it, halvings of the step
+_SUFFICIENT = 0.01
+_NOISE = 1e-15
+_MOST_HALVINGS = 40
 # Turns by products of pairs on one model
 _MOST_BY_PAIRS = 100
+# These are cheap, so they go on until one gains this much less than other turns have to.
+_BY_PAIRS = 1e-4
+# Changes between all columns and the heaviest on one model
+_MOST_ALTERNATIONS = 5
+# Turns on a model end when one lowers it by no more than this share of what the first one did.
+_OF_FIRST_TURN = 0.03
+# A step that lowers the objective by more than this share of it starts from a place whose model
+# is not worth solving well.
+_FAR_STILL = 0.02
 # Curvatures that differ by less than this share can stand for each other.
 _SAME_CURVATURE = 0.1
 
@@ -135,6 +146,8 @@ class _Part:
     """What `Search` asks of a loss: `begin` at weights, `look` at the slopes, `descend`."""
 
     smallest_set = 100
+    w: np.ndarray
+    b: float
 
     def __init__(self, problem: Problem, columns: Rows):
         self.problem, self.columns = problem, columns
@@ -154,6 +167,11 @@ class _Part:
         z = np.full(len(self.problem.y), self.b)
         add_columns(self.columns, np.flatnonzero(self.w), self.w, z)
         return z
+
+    def _bends(self, chosen: np.ndarray) -> np.ndarray:
+        """Curvatures along all weights, known at the chosen ones."""
+        self.model.need(chosen)
+        return self.model.curvature
 
     def estimate(self, violation: np.ndarray, objective: float) -> Certificate:
         """Where nothing is penalised there is no feasible dual point: what each weight by itself
@@ -195,11 +213,6 @@ class _Squares(_Part):
             left = self.problem.y - self._responses()
             self.b = float(self.problem.weighted(left).sum())
         return self.b
-
-    def _bends(self, chosen: np.ndarray) -> np.ndarray:
-        """Curvatures along all weights, known at the chosen ones."""
-        self.model.need(chosen)
-        return self.model.curvature
 
     def objective(self) -> float:
         self._square = self.model.square(self.r)
@@ -251,12 +264,16 @@ class _Squares(_Part):
 
 
 class _Curved(_Part):
-    """Losses with a second derivative: `z` holds the responses."""
+    """Losses with a second derivative: `z` holds the responses. A model costs more than a turn over
+    all columns that are far from optimal, so none of them is left out."""
+
+    smallest_set = 1 << 31
 
     def begin(self, w: np.ndarray, b: float) -> None:
         self.w, self.b = w, b if self.problem.fit_intercept else 0.0
         self.z = self._responses()
-        self._gram: Gram | None = None
+        self._kept: Model | None = None
+        self._fall = 1.0  # of the objective in the last step, as a share of it
         self._adjust_intercept()
 
     def _adjust_intercept(self) -> None:
@@ -303,40 +320,54 @@ class _Curved(_Part):
             turns += taken
             before = loss + problem.penalty(self.w)
             loss = self._search_line(chosen, w, b, slopes, before, r, h)
-            if turns >= most or before - loss - problem.penalty(self.w) <= enough:
+            after = loss + problem.penalty(self.w)
+            self._fall = (before - after) / before
+            if turns >= most or before - after <= enough:
                 break
         return turns
 
     def _to_model_minimum(self, chosen: np.ndarray, w: np.ndarray, r: np.ndarray, h: np.ndarray,
                           most: int, enough: float) -> tuple[int, float]:
-        """Near the minimum of the quadratic model at the present responses, or of the last one if
-        its curvatures still serve: (turns taken, change of the intercept); `w` and `r` change."""
+        """Near the minimum of the quadratic model at the present responses, with the curvatures of
+        the last model if they still serve: (turns taken, change of the intercept); `w` and `r`
+        change."""
         problem = self.problem
         penalty = problem.l1, problem.l2, problem.positive
-        if self._gram is not None and self._serves(h) and self._gram.admits(chosen):
-            b = self._gram_model.centre(r, float(r.sum()))
-            turns, change = self._gram.descend(chosen, *penalty, w, r, min(most, _MOST_BY_PAIRS),
-                                               0.1 * enough)
+        if self._kept is None or not self._serves(h):
+            self._kept = Model(self.columns, h.copy(), 0.0, problem.fit_intercept)
+            self._gram = Gram(problem.X, self._kept)
+        model, gram = self._kept, self._gram
+        b = model.centre(r, float(r.sum()))
+        if gram.has(chosen):
+            turns, change = gram.descend(chosen, *penalty, w, r, min(most, _MOST_BY_PAIRS),
+                                         _BY_PAIRS * enough)
             return turns, b + change
-        model = Model(self.columns, h.copy(), 0.0, problem.fit_intercept)
-        descent = Descent(model, chosen, *penalty, w, r, False)
-        descent.run(min(_FEWEST_TURNS, most), enough)
-        b = model.centre(r, descent.r_sum)
-        turns = descent.turns
-        if descent.decrease <= enough or turns >= most:
-            return turns, b
-        gram = Gram(problem.X, model)
-        if gram.admits(chosen):
-            self._gram, self._gram_model = gram, model
-            more, change = gram.descend(chosen, *penalty, w, r, min(most - turns, _MOST_BY_PAIRS),
-                                        0.1 * enough)
-            return turns + more, b + change
-        return turns, b
+        descent, turns = Descent(model, chosen, *penalty, w, r, False), 0
+        descent.run(1, enough)
+        enough = min(enough, _OF_FIRST_TURN * descent.decrease)
+        for _ in range(_MOST_ALTERNATIONS):
+            descent.run(min(2, most - turns - descent.turns), enough)
+            b += model.centre(r, descent.r_sum)
+            if (descent.decrease <= enough or turns + descent.turns >= most
+                    or self._fall > _FAR_STILL):
+                break
+            some = chosen if gram.admits(chosen) else gram.heaviest(chosen)
+            if not gram.admits(some):
+                break
+            left = min(most - turns - descent.turns, _MOST_BY_PAIRS)
+            more, change = gram.descend(some, *penalty, w, r, left,
+                                        _BY_PAIRS * enough)
+            turns, b = turns + more, b + change
+            if len(some) == len(chosen) or turns + descent.turns >= most:
+                break
+            descent.r_sum = float(r.sum())
+        return turns + descent.turns, b
 
     def _serves(self, h: np.ndarray) -> bool:
-        """Whether the curvatures are nearly those of the kept Gram matrix; where they jump, whether
-        they are the same."""
-        old = self._gram_model.h
+        """Whether the curvatures are nearly those of the kept model; where they jump, whether they
+        are the same."""
+        assert self._kept is not None
+        old = self._kept.h
         share = _SAME_CURVATURE if self.problem.loss == "log_loss" else 0.0
         return bool(np.abs(h - old).sum() <= share * old.sum())
 

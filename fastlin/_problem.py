@@ -86,7 +86,9 @@ class Problem:
 
     def penalty(self, w: np.ndarray) -> float:
         """l1 |w|_1 + (l2/2) |w|^2"""
-        return float(self.l1 * np.abs(w).sum() + 0.5 * self.l2 * (w @ w))
+        # without a penalty weights may be so large that their squares overflow
+        square = 0.5 * self.l2 * float(w @ w) if self.l2 else 0.0
+        return square + (self.l1 * float(np.abs(w).sum()) if self.l1 else 0.0)
 
     def primal(self, z: np.ndarray, w: np.ndarray) -> float:
         """P at w, given the responses z."""

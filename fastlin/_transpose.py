@@ -1,7 +1,7 @@
 """The transpose of `Rows`: its rows are the columns, for solvers that go by column.
 
 Values keep their type and ones stay without values, so it takes as much memory as the rows do, and
-a buffer of at most 24 MB.
+a buffer of at most 32 MB.
 """
 
 from __future__ import annotations

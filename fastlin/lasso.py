@@ -69,8 +69,8 @@ _CV_ANSWER = """alpha_ : float
         The alphas tried, the largest first.
     mse_path_ : ndarray of shape (n_alphas, n_folds){more}
         Mean squared error on each left-out fold."""
-_REFERENCES = """.. [1] R. Tibshirani, "Regression shrinkage and selection via the lasso", Journal of the
-       Royal Statistical Society B 58, 1996.
+_REFERENCES = """.. [1] R. Tibshirani, "Regression shrinkage and selection via the lasso",
+       Journal of the Royal Statistical Society B 58, 1996.
     .. [2] J. Friedman, T. Hastie, R. Tibshirani, "Regularization paths for generalized linear
        models via coordinate descent", Journal of Statistical Software 33, 2010.
     .. [3] M. Massias, A. Gramfort, J. Salmon, "Celer: a fast solver for the lasso with dual
@@ -372,6 +372,12 @@ class RegularizationPath(NamedTuple):
         Mean loss plus penalty.
     n_iters : ndarray of shape (n_alphas,), dtype int64
         Turns over the weights of the working sets.
+
+    Examples
+    --------
+    >>> from fastlin import regularization_path
+    >>> regularization_path([[1.0], [-1.0]], [1.0, -1.0], alphas=[0.5, 2.0]).coefs
+    array([[0. , 0.5]])
     """
 
     alphas: np.ndarray

@@ -83,7 +83,7 @@ class LogisticRegression(ExactClassifierMixin, LinearClassifierMixin, ExactEstim
     >>> from fastlin import LogisticRegression
     >>> from fastlin.datasets import load_mushrooms
     >>> from fastlin import OneHotEncoder
-    >>> columns, poisonous = load_mushrooms()
+    >>> columns, poisonous = load_mushrooms(return_X_y=True)
     >>> X = OneHotEncoder(output="rows").fit_transform(columns)
     >>> model = LogisticRegression(C=1.0, tol=1e-6).fit(X, poisonous)
     >>> float(model.duality_gap_[0]) <= 1e-6

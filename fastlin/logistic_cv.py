@@ -8,7 +8,7 @@ import numpy as np
 
 from ._clone import clone
 from ._docs import attributes, parameters
-from ._params import ArrayLike, Boolean, Callable, Either, HasMethods, Instance, Integer, OneOf
+from ._params import ArrayLike, Boolean, Either, Integer
 from .logistic import LogisticRegression
 
 __all__ = ["LogisticRegressionCV"]
@@ -71,7 +71,7 @@ class LogisticRegressionCV(LogisticRegression):
     >>> import numpy as np
     >>> from fastlin import LogisticRegressionCV
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(200, 30))
+    >>> X = rng.normal(size=(200, 100))
     >>> y = X[:, 0] + rng.normal(size=200) > 0
     >>> model = LogisticRegressionCV(Cs=[0.001, 0.01, 0.1, 1.0]).fit(X, y)
     >>> model.C_ < 1
@@ -83,8 +83,6 @@ class LogisticRegressionCV(LogisticRegression):
     _constraints: ClassVar = {
         "Cs": Either(Integer(1), ArrayLike()),
         "l1_ratios": ArrayLike(),
-        "cv": Either(Integer(2), HasMethods("split"), ArrayLike(), OneOf(None)),
-        "scoring": Either(OneOf(None), Callable(), Instance(str)),
         "refit": Boolean(),
     }
 

@@ -11,7 +11,7 @@ from ._docs import attributes, parameters
 from ._exact import ExactEstimator
 from ._leave_one_out import Spectrum
 from ._linear import LinearRegressorMixin
-from ._params import ArrayLike, Boolean, Callable, Either, HasMethods, Integer, OneOf, Real
+from ._params import ArrayLike, Boolean, Either, OneOf, Real
 from ._problem import Problem
 from ._row_slices import rows_taken
 from ._scoring import Scorers
@@ -83,13 +83,11 @@ class RidgeCV(LinearRegressorMixin, ExactEstimator):
     >>> y = X[:, 0] + rng.normal(size=30)
     >>> model = RidgeCV(alphas=[0.01, 1.0, 10.0, 100.0]).fit(X, y)
     >>> model.alpha_
-    10.0
+    100.0
     """
 
     _constraints: ClassVar = {
         "alphas": Either(Real(0, closed="right"), ArrayLike()),
-        "scoring": Either(OneOf(None), Callable(), HasMethods("lower")),
-        "cv": Either(Integer(2), HasMethods("split"), ArrayLike(), OneOf(None)),
         "gcv_mode": OneOf(None, "auto", "svd", "eigen"),
         "store_cv_results": Boolean(),
         "alpha_per_target": Boolean(),

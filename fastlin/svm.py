@@ -50,6 +50,8 @@ _REFERENCES = """References
 class _SupportVectorMixin:
     """What both have in common; it comes before the mixins of their kinds."""
 
+    intercept_scaling: float
+
     _constraints: ClassVar = {
         "C": Real(0, closed="right"),
         "dual": Either(Boolean(), OneOf("auto")),

@@ -37,6 +37,17 @@ REGRESSORS = [cls for cls in PLAIN if cls._estimator_type == "regressor"]
 LEARNERS = CLASSIFIERS + REGRESSORS
 # Those that take one step per row.
 ONLINE = [cls for cls in LEARNERS if hasattr(cls, "partial_fit")]
+ONLINE_CLASSIFIERS = [cls for cls in CLASSIFIERS if cls in ONLINE]
+ONLINE_REGRESSORS = [cls for cls in REGRESSORS if cls in ONLINE]
+
+
+def made(cls, **params):
+    """A model with those of the parameters that it has; what ends the training of learners that
+    take steps would leave an optimum unfound, and warn of it."""
+    own = init_parameters(cls)
+    ends = () if cls in ONLINE else ("max_iter", "tol")
+    return cls(**{key: value for key, value in params.items() if key in own and key not in ends})
+
 
 # Other ways of learning than by default, as (class, parameters): every optimizer, every kind of
 # average, every form of several classes. Average from step 500: the check that classes of huge

@@ -21,7 +21,8 @@ def target(cls):
 
 def same_bits(a, b):
     return (
-        a.coef_.tobytes() == b.coef_.tobytes() and a.intercept_.tobytes() == b.intercept_.tobytes()
+        a.coef_.tobytes() == b.coef_.tobytes()
+        and np.asarray(a.intercept_).tobytes() == np.asarray(b.intercept_).tobytes()
     )
 
 

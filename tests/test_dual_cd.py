@@ -6,7 +6,7 @@ import pytest
 import reference
 from layouts import LAYOUTS
 
-from fastlin import _dual_cd, as_rows
+from fastlin import _dual_cd, _dual_newton, as_rows
 from fastlin._core import dual_cd as kernel
 from fastlin._core import losses as core
 from fastlin._parallel import Cancelled, run
@@ -305,6 +305,66 @@ def test_what_is_too_hard_says_so(loss, dtype):
         measured = Certificate.measured(problem, fit.coef, fit.intercept, fit.dual)
         assert measured.objective == pytest.approx(fit.certificate.objective, rel=1e-6)
         assert measured.relative_gap <= 1.01 * fit.certificate.relative_gap + 1e-6
+
+
+# Newton's method on losses made of lines
+
+
+LINES = ["hinge", "epsilon_insensitive"]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("loss", LINES)
+def test_weak_penalties_are_no_obstacle(loss, fit_intercept, weighted):
+    """Coordinate ascent alone has a gap of several percent after as many epochs."""
+    X = data(1500, 12, shift=1.0)
+    weight = np.random.default_rng(5).uniform(0, 2, 1500) if weighted else NOTHING
+    for C in (10.0, 1000.0):
+        problem = problem_of(X, targets(loss, X), loss, C=C, weight=weight,
+                             fit_intercept=fit_intercept)
+        fit = solve(problem, 1e-8, 1000)
+        assert fit.converged
+        assert fit.n_iter < 600
+        again = Certificate.measured(problem, fit.coef, fit.intercept, fit.dual)
+        assert again.relative_gap <= 1.01e-8
+        assert objective(problem, X, fit.coef, fit.intercept) == pytest.approx(
+            fit.certificate.objective, rel=1e-10)
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("loss", LINES)
+def test_the_envelope_is_smooth_and_below_the_loss(loss, fit_intercept):
+    X = data(200, 4)
+    problem = problem_of(X, targets(loss, X), loss, fit_intercept=fit_intercept)
+    rng = np.random.default_rng(1)
+    a = solve(problem, 1e-2, 50).dual
+    for h in (1.0, 1e-2):
+        w, d = rng.normal(size=4), rng.normal(size=4)
+
+        def at(w, h=h):
+            return _dual_newton._point(problem, w, X @ w, 0.0, a, h)
+
+        here = at(w)
+        slope = problem.l2 * w - X.T @ problem.weighted(here.a)
+        step = 1e-6
+        numeric = (at(w + step * d).value - at(w - step * d).value) / (2 * step)
+        assert numeric == pytest.approx(slope @ d, rel=1e-6, abs=1e-8)
+        if fit_intercept:
+            assert abs(problem.weighted(here.a).sum()) < 1e-12
+        best = problem.primal(X @ w + problem.best_intercept(X @ w), w)
+        assert here.value <= best + 1e-12
+
+
+def test_vectors_of_many_columns_are_left_to_coordinate_ascent():
+    X = np.zeros((40, 500))
+    X[:, :3] = data(40, 3)
+    y = targets("hinge", X)
+    from scipy import sparse
+
+    for matrix, can in ((sparse.csr_array(X), False), (X, True)):
+        problem = problem_of(matrix, y, "hinge", C=100.0)
+        assert _dual_cd._Ascent(problem, SEED, None, 0.0).can_leap == can
 
 
 # precision

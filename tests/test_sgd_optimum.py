@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from public import LEARNERS, REGRESSORS, name
+from public import ONLINE, ONLINE_REGRESSORS, name
 from sgd_data import RNG, Y3, T, X, Y, best, objective, same_bits, target
 
 import fastlin
@@ -108,7 +108,7 @@ def test_l1_leaves_zeros_and_more_of_it_more(quiet):
     assert zeros[-1] == 20
 
 
-@pytest.mark.parametrize("cls", LEARNERS, ids=name)
+@pytest.mark.parametrize("cls", ONLINE, ids=name)
 def test_alpha_has_no_effect_without_a_penalty(cls, quiet):
     if "alpha" not in init_parameters(cls):
         return
@@ -171,11 +171,11 @@ def test_the_intercept_is_not_penalised(quiet):
     assert abs(clf.intercept_[0] - math.log(45 / 5)) < 0.02
 
 
-@pytest.mark.parametrize("cls", LEARNERS, ids=name)
+@pytest.mark.parametrize("cls", ONLINE, ids=name)
 def test_without_intercept_there_is_none(cls, quiet):
     model = cls(fit_intercept=False, max_iter=3, random_state=0).fit(X, target(cls))
     assert (model.intercept_ == 0).all()
-    if cls in REGRESSORS:
+    if cls in ONLINE_REGRESSORS:
         assert model.predict(np.zeros((1, 5)))[0] == 0
 
 
@@ -190,7 +190,7 @@ def test_shifted_columns_are_learnt_or_owned_up_to(loss, shift):
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
-@pytest.mark.parametrize("cls", LEARNERS, ids=name)
+@pytest.mark.parametrize("cls", ONLINE, ids=name)
 def test_a_constant_column_is_harmless(cls, fit_intercept, quiet):
     model = cls(fit_intercept=fit_intercept, random_state=0).fit(
         np.ones((40, 1)), np.arange(40) % 2

@@ -5,7 +5,7 @@ import itertools
 
 import numpy as np
 import pytest
-from public import CLASSIFIERS, LEARNERS, REGRESSORS, name
+from public import ONLINE, ONLINE_CLASSIFIERS, ONLINE_REGRESSORS, name
 from scipy import sparse
 from sgd_data import Y3, T, X, Y, same_bits, target
 
@@ -16,7 +16,7 @@ from fastlin._sgd import JOINT_LOSSES
 # dtypes, storage, labels
 
 
-@pytest.mark.parametrize("cls", LEARNERS, ids=name)
+@pytest.mark.parametrize("cls", ONLINE, ids=name)
 def test_float32_data_give_a_float32_model_near_the_double_one(cls, quiet):
     y = target(cls)
     small = X.astype(np.float32)
@@ -30,14 +30,14 @@ def test_float32_data_give_a_float32_model_near_the_double_one(cls, quiet):
     for model in (single, double):
         for rows in (X, small, sparse.csr_array(small), X.tolist()):
             assert len(model.predict(rows)) == 120
-    wide = single.predict(X) if cls in REGRESSORS else single.decision_function(X)
+    wide = single.predict(X) if cls in ONLINE_REGRESSORS else single.decision_function(X)
     exact = X @ single.coef_.ravel().astype(float) + single.intercept_[0]
     np.testing.assert_allclose(wide, exact, rtol=1e-12, atol=1e-12)
     assert single.partial_fit(X, y).coef_.dtype == np.float32
     assert double.partial_fit(small, y).coef_.dtype == np.float64
 
 
-@pytest.mark.parametrize("cls", LEARNERS, ids=name)
+@pytest.mark.parametrize("cls", ONLINE, ids=name)
 def test_index_types_change_no_bit(cls, quiet):
     x = sparse.random_array((60, 20), density=0.3, rng=np.random.default_rng(0), format="csr")
     y = np.arange(60) % 2
@@ -50,7 +50,7 @@ def test_index_types_change_no_bit(cls, quiet):
         assert same_bits(models[0], model)
 
 
-@pytest.mark.parametrize("cls", LEARNERS, ids=name)
+@pytest.mark.parametrize("cls", ONLINE, ids=name)
 def test_read_only_memory_maps(cls, tmp_path, quiet):
     y, weight = np.arange(120) % 2, np.ones(120, dtype=np.float32)
     for part, values in {"X": X, "y": y.astype(np.int16), "w": weight}.items():
@@ -74,7 +74,7 @@ LABELS = {
 
 
 @pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
-@pytest.mark.parametrize("cls", CLASSIFIERS, ids=name)
+@pytest.mark.parametrize("cls", ONLINE_CLASSIFIERS, ids=name)
 def test_labels_of_any_kind(cls, labels, quiet):
     labels = np.asarray(labels)
     y = labels[(Y == "yes").astype(int)]
@@ -129,18 +129,18 @@ def test_the_first_class_wins_a_tie(quiet):
     assert (two.predict(X) == "no").all()
 
 
-@pytest.mark.parametrize("cls", LEARNERS, ids=name)
+@pytest.mark.parametrize("cls", ONLINE, ids=name)
 def test_predictions_do_not_depend_on_the_batch(cls, quiet):
-    for y in [T] if cls in REGRESSORS else [Y, Y3]:
+    for y in [T] if cls in ONLINE_REGRESSORS else [Y, Y3]:
         model = cls(max_iter=3, random_state=0).fit(X, y)
-        call = model.predict if cls in REGRESSORS else model.decision_function
+        call = model.predict if cls in ONLINE_REGRESSORS else model.decision_function
         for rows in (X, sparse.csr_array(X)):
             whole = call(rows)
             single = np.concatenate([call(rows[[i]]) for i in range(120)])
             np.testing.assert_allclose(whole, single.reshape(whole.shape), rtol=1e-13, atol=1e-13)
 
 
-@pytest.mark.parametrize("cls", LEARNERS, ids=name)
+@pytest.mark.parametrize("cls", ONLINE, ids=name)
 def test_unfitted_models_say_so(cls):
     for method in ("predict", "decision_function"):
         if hasattr(cls, method):
@@ -148,12 +148,12 @@ def test_unfitted_models_say_so(cls):
                 getattr(cls(), method)(X)
 
 
-@pytest.mark.parametrize("cls", LEARNERS, ids=name)
+@pytest.mark.parametrize("cls", ONLINE, ids=name)
 def test_score_is_weighted(cls, quiet):
     y, weight = target(cls), np.arange(120.0)
     model = cls(max_iter=3, random_state=0).fit(X, y)
     predicted = model.predict(X)
-    if cls in CLASSIFIERS:
+    if cls in ONLINE_CLASSIFIERS:
         expected = np.average(predicted == y, weights=weight)
     else:
         mean = np.average(y, weights=weight)
@@ -164,7 +164,7 @@ def test_score_is_weighted(cls, quiet):
 # Seeds
 
 
-@pytest.mark.parametrize("cls", LEARNERS, ids=name)
+@pytest.mark.parametrize("cls", ONLINE, ids=name)
 def test_seeds(cls, quiet):
     y, params = target(cls), {"max_iter": 3, "tol": None}
     one, again = (cls(random_state=5, **params).fit(X, y) for _ in range(2))

@@ -8,7 +8,7 @@ from unittest import mock
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from public import CLASSIFIERS, LEARNERS, name
+from public import ONLINE, ONLINE_CLASSIFIERS, name
 from sgd_data import X, Y, risk, same_bits
 
 import fastlin
@@ -18,7 +18,7 @@ from fastlin._sgd import LOSSES, MARGIN_LOSSES
 # Fits that end
 
 
-@pytest.mark.parametrize("cls", LEARNERS, ids=name)
+@pytest.mark.parametrize("cls", ONLINE, ids=name)
 def test_underflowing_values_end_at_once(cls, quiet):
     x = np.zeros((30, 2))
     x[3] = 3.75e-208
@@ -38,10 +38,10 @@ def test_probabilities_of_data_without_content(quiet):
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 5), (2, 1), (3, 50)])
-@pytest.mark.parametrize("cls", LEARNERS, ids=name)
+@pytest.mark.parametrize("cls", ONLINE, ids=name)
 def test_tiny_data(cls, shape, quiet):
     x = np.arange(np.prod(shape), dtype=float).reshape(shape)
-    if cls in CLASSIFIERS and shape[0] == 1:
+    if cls in ONLINE_CLASSIFIERS and shape[0] == 1:
         with pytest.raises(ValueError, match="class"):
             cls().fit(x, [1])
         return

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from public import LEARNERS, name
+from public import ONLINE, name
 from sgd_data import T, X, Y, objective, penalty_of, target
 
 import fastlin
@@ -18,7 +18,7 @@ from fastlin import SGDClassifier, SGDRegressor
 GENTLE = {SGDClassifier: {"learning_rate": "constant", "eta0": 0.01}}
 
 
-@pytest.mark.parametrize("cls", LEARNERS, ids=name)
+@pytest.mark.parametrize("cls", ONLINE, ids=name)
 def test_max_iter_without_convergence_warns(cls):
     params = {"max_iter": 2, "tol": 1e-9, "random_state": 0, **GENTLE.get(cls, {})}
     with pytest.warns(
@@ -29,7 +29,7 @@ def test_max_iter_without_convergence_warns(cls):
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("cls", LEARNERS, ids=name)
+@pytest.mark.parametrize("cls", ONLINE, ids=name)
 def test_without_tol_all_epochs_are_run_and_nothing_is_said(cls):
     model = cls(max_iter=7, tol=None, random_state=0, **GENTLE.get(cls, {})).fit(X, target(cls))
     assert model.n_iter_ == 7
@@ -55,7 +55,7 @@ def test_tol_and_n_iter_no_change_decide_when_to_stop(tol, patience, quiet):
     assert model.n_iter_ == len(trace) == epochs_by_the_rule(trace, tol, patience)
 
 
-@pytest.mark.parametrize("cls", LEARNERS, ids=name)
+@pytest.mark.parametrize("cls", ONLINE, ids=name)
 def test_the_trace_tells_each_epoch(cls, quiet):
     model = cls(max_iter=6, tol=None, random_state=0).fit(X, target(cls))
     assert [entry["epoch"] for entry in model.trace_] == list(range(1, 7))
@@ -84,7 +84,7 @@ def test_the_objective_of_the_trace_is_loss_plus_penalty(quiet):
     assert gap == pytest.approx(penalty_of(reg), rel=1e-12)
 
 
-@pytest.mark.parametrize("cls", LEARNERS, ids=name)
+@pytest.mark.parametrize("cls", ONLINE, ids=name)
 def test_early_stopping_watches_held_out_rows(cls, quiet):
     model = cls(early_stopping=True, validation_fraction=0.25, random_state=0, max_iter=200)
     model.fit(X, target(cls))
@@ -136,7 +136,7 @@ def test_callbacks_see_each_epoch_and_may_end_training():
     assert [entry["epoch"] for entry in seen] == [1, 2, 3]
 
 
-@pytest.mark.parametrize("cls", LEARNERS, ids=name)
+@pytest.mark.parametrize("cls", ONLINE, ids=name)
 def test_verbose_speaks_on_standard_error_only(cls, quiet, capfd):
     cls(max_iter=3, tol=None, random_state=0).fit(X, target(cls))
     assert capfd.readouterr() == ("", "")

@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from public import CLASSIFIERS, LEARNERS, ONLINE, REGRESSORS, name
+from public import ONLINE, ONLINE_CLASSIFIERS, ONLINE_REGRESSORS, name
 from scipy import sparse
 from sgd_data import Y3, T, X, Y, same_bits, target
 
@@ -43,8 +43,8 @@ STREAMS = {
 )
 @pytest.mark.parametrize("several", [False, True])
 def test_one_call_of_partial_fit_is_many(cls, params, several):
-    y = T if cls in REGRESSORS else Y3 if several else Y
-    first = {"classes": np.unique(y)} if cls in CLASSIFIERS else {}
+    y = T if cls in ONLINE_REGRESSORS else Y3 if several else Y
+    first = {"classes": np.unique(y)} if cls in ONLINE_CLASSIFIERS else {}
     weight = 0.5 + np.arange(120) % 3
     whole = cls(**params).partial_fit(X, y, sample_weight=weight, **first)
     one_by_one = cls(**params)
@@ -54,7 +54,7 @@ def test_one_call_of_partial_fit_is_many(cls, params, several):
     assert same_bits(whole, one_by_one)
     assert whole.t_ == one_by_one.t_ == 121
     pieces = cls(**params)
-    first = {"classes": np.unique(y)} if cls in CLASSIFIERS else {}
+    first = {"classes": np.unique(y)} if cls in ONLINE_CLASSIFIERS else {}
     for part in np.array_split(np.arange(120), [1, 7, 64]):
         pieces.partial_fit(sparse.csr_array(X[part]), y[part], sample_weight=weight[part], **first)
         pieces = pickle.loads(pickle.dumps(pieces))
@@ -64,13 +64,13 @@ def test_one_call_of_partial_fit_is_many(cls, params, several):
 @pytest.mark.parametrize("cls", ONLINE, ids=name)
 def test_partial_fit_is_an_epoch_in_the_given_order(cls, quiet):
     y = target(cls)
-    first = {"classes": np.unique(y)} if cls in CLASSIFIERS else {}
+    first = {"classes": np.unique(y)} if cls in ONLINE_CLASSIFIERS else {}
     stream = cls().partial_fit(X, y, **first)
     epoch = cls(max_iter=1, shuffle=False, tol=None).fit(X, y)
     assert same_bits(stream, epoch)
 
 
-@pytest.mark.parametrize("cls", [cls for cls in CLASSIFIERS if cls in ONLINE], ids=name)
+@pytest.mark.parametrize("cls", [cls for cls in ONLINE_CLASSIFIERS if cls in ONLINE], ids=name)
 def test_classes_of_a_stream(cls):
     with pytest.raises(ValueError, match="classes must be passed on the first call"):
         cls().partial_fit(X, Y)
@@ -89,7 +89,7 @@ def test_classes_of_a_stream(cls):
 # Warm starts and initial weights
 
 
-@pytest.mark.parametrize("cls", LEARNERS, ids=name)
+@pytest.mark.parametrize("cls", ONLINE, ids=name)
 def test_warm_start_goes_on_where_training_stood(cls, quiet):
     params = {"shuffle": False, "tol": None}
     if "learning_rate" in init_parameters(cls):
@@ -104,7 +104,7 @@ def test_warm_start_goes_on_where_training_stood(cls, quiet):
     np.testing.assert_allclose(warm.coef_, longer.coef_, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("cls", CLASSIFIERS, ids=name)
+@pytest.mark.parametrize("cls", ONLINE_CLASSIFIERS, ids=name)
 def test_warm_start_with_other_classes_is_refused(cls, quiet):
     model = cls(warm_start=True, max_iter=3).fit(X, Y3)
     keep = Y3 != 1
@@ -117,7 +117,7 @@ def test_warm_start_with_other_classes_is_refused(cls, quiet):
     assert set(model.predict(X)) <= {0, 2}
 
 
-@pytest.mark.parametrize("cls", LEARNERS, ids=name)
+@pytest.mark.parametrize("cls", ONLINE, ids=name)
 def test_warm_start_with_other_columns_is_refused(cls, quiet):
     model = cls(warm_start=True, max_iter=3).fit(X, target(cls))
     with pytest.raises(
@@ -126,18 +126,18 @@ def test_warm_start_with_other_columns_is_refused(cls, quiet):
         model.fit(X[:, :4], target(cls))
 
 
-@pytest.mark.parametrize("cls", LEARNERS, ids=name)
+@pytest.mark.parametrize("cls", ONLINE, ids=name)
 def test_a_cold_fit_forgets(cls, quiet):
     model = cls(max_iter=3, random_state=0).fit(X * 5, target(cls)).fit(X, target(cls))
     assert same_bits(model, cls(max_iter=3, random_state=0).fit(X, target(cls)))
-    if cls in CLASSIFIERS:
+    if cls in ONLINE_CLASSIFIERS:
         assert model.fit(X[:, :3], Y3).coef_.shape == (3, 3)
 
 
-@pytest.mark.parametrize("cls", LEARNERS, ids=name)
+@pytest.mark.parametrize("cls", ONLINE, ids=name)
 def test_initial_weights(cls, quiet):
     y = target(cls)
-    shape = (5,) if cls in REGRESSORS else (1, 5)
+    shape = (5,) if cls in ONLINE_REGRESSORS else (1, 5)
     params = {"max_iter": 1, "tol": None}
     if "eta0" in init_parameters(cls):
         params["eta0"] = 1e-12

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from public import CLASSIFIERS, LEARNERS, name
+from public import ONLINE, ONLINE_CLASSIFIERS, name
 from sgd_data import Y3, T, X, Y, same_bits, target
 
 from fastlin import SGDClassifier, SGDRegressor
@@ -11,7 +11,7 @@ from fastlin import SGDClassifier, SGDRegressor
 
 
 @pytest.mark.parametrize("shuffle", [True, False, "replacement"])
-@pytest.mark.parametrize("cls", LEARNERS, ids=name)
+@pytest.mark.parametrize("cls", ONLINE, ids=name)
 def test_weight_zero_is_removal(cls, shuffle, quiet):
     y = target(cls)
     weight = np.where(np.arange(120) % 3 == 0, 0.0, 1.0 + np.arange(120) % 4)
@@ -23,7 +23,7 @@ def test_weight_zero_is_removal(cls, shuffle, quiet):
         assert same_bits(model, removed)
         assert model.t_ == removed.t_
     stream = cls(**params)
-    first = {"classes": np.unique(y)} if cls in CLASSIFIERS else {}
+    first = {"classes": np.unique(y)} if cls in ONLINE_CLASSIFIERS else {}
     stream.partial_fit(X, y, sample_weight=weight, **first)
     removed = cls(**params).partial_fit(X[kept], y[kept], sample_weight=weight[kept], **first)
     assert same_bits(stream, removed)
@@ -36,7 +36,7 @@ def test_nan_in_a_row_of_weight_zero_is_still_refused():
         SGDClassifier().fit(x, Y, sample_weight=np.where(np.arange(120) == 5, 0.0, 1.0))
 
 
-@pytest.mark.parametrize("cls", LEARNERS, ids=name)
+@pytest.mark.parametrize("cls", ONLINE, ids=name)
 def test_the_unit_of_weights_has_no_effect_on_fit(cls, quiet):
     y, weight = target(cls), 1.0 + np.arange(120) % 4
     models = [
@@ -75,7 +75,7 @@ def test_integer_weights_have_the_optimum_of_repeated_rows():
     np.testing.assert_allclose(weighted.intercept_, exact[5:], atol=5e-3)
 
 
-@pytest.mark.parametrize("cls", CLASSIFIERS, ids=name)
+@pytest.mark.parametrize("cls", ONLINE_CLASSIFIERS, ids=name)
 def test_class_weights_are_sample_weights(cls, quiet):
     params = {"max_iter": 4, "random_state": 0}
     by_class = cls(class_weight={"yes": 3.0, "no": 0.5}, **params).fit(X, Y)
@@ -91,7 +91,7 @@ def test_class_weights_are_sample_weights(cls, quiet):
         cls(class_weight={"maybe": 2.0}).fit(X, Y)
 
 
-@pytest.mark.parametrize("cls", CLASSIFIERS, ids=name)
+@pytest.mark.parametrize("cls", ONLINE_CLASSIFIERS, ids=name)
 def test_a_class_without_weight_keeps_its_place(cls, capfd):
     weight = np.where(Y3 == 1, 0.0, 1.0)
     with pytest.warns(UserWarning, match="all rows of the classes 1 have weight 0"):

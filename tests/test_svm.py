@@ -227,14 +227,16 @@ def test_warm_start_goes_on():
 
 def test_the_same_seed_gives_the_same_bits():
     X, y, _ = data()
-    one, other = (LinearSVC(random_state=3).fit(X, y).coef_ for _ in range(2))
+    one, other = (LinearSVC(loss="hinge", random_state=3).fit(X, y).coef_ for _ in range(2))
     np.testing.assert_array_equal(one, other)
-    assert not np.array_equal(one, LinearSVC(random_state=4).fit(X, y).coef_)
+    assert not np.array_equal(one, LinearSVC(loss="hinge", random_state=4).fit(X, y).coef_)
 
 
 @each_model
 def test_too_few_epochs_are_told_with_the_gap(cls, loss, which):
     X, y = data()[0], data()[which]
+    if loss == "squared_epsilon_insensitive":
+        pytest.skip("one Newton step is enough for a parabola")
     with pytest.warns(ConvergenceWarning, match="stopped after 1 iterations with a duality gap"):
         model = cls(loss=loss, C=100, max_iter=1, tol=1e-9).fit(X, y)
     assert np.ravel(model.duality_gap_)[0] > 1e-9

@@ -5,8 +5,7 @@ import pytest
 from layouts import LAYOUTS
 from scipy import sparse
 
-from fastlin import as_rows
-from fastlin import _transpose
+from fastlin import _transpose, as_rows
 from fastlin._transpose import transposed
 
 pytestmark = pytest.mark.memory

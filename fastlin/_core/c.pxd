@@ -52,6 +52,8 @@ cdef extern from "fl_losses.h" nogil:
     bint fl_loss_has_dual_step(int loss) noexcept
     double fl_logit(double t) noexcept
     bint fl_loss_has_dual_slack(int loss) noexcept
+    double fl_loss_dual_step(int loss, double p, double y, double a, double dual, double h,
+                             double *logit) noexcept
     double fl_loss_dual_slack(int loss, double p, double y, double a, double dual) noexcept
     bint fl_loss_has_reach(int loss) noexcept
     double fl_loss_reach(int loss, double p, double y, double a) noexcept

@@ -7,13 +7,22 @@ from .rows import Rows
 
 def measure(
     X: Rows,
-    c: NDArray[np.float64],
+    c: NDArray[np.float32] | NDArray[np.float64],
     squares: NDArray[np.float64],
     k: NDArray[np.float64],
     start: int,
     stop: int,
 ) -> None: ...
 def logits(t: NDArray[np.float64], out: NDArray[np.float64]) -> None: ...
+def steps(
+    loss: int,
+    parameter: float,
+    p: NDArray[np.float64],
+    y: NDArray[np.float64],
+    a: NDArray[np.float64],
+    h: float,
+    out: NDArray[np.float64],
+) -> None: ...
 def slacks(
     loss: int,
     parameter: float,

@@ -5,11 +5,11 @@ from libc.stdint cimport uint8_t
 
 from .c cimport (FL_PREFETCH, dot, fl_axpy_f32, fl_axpy_f64, fl_dual_estimate, fl_dual_response,
                  fl_dual_rule, fl_dual_state, fl_dual_step, fl_logit, fl_loss_dual_slack,
-                 fl_loss_has_dual_slack, fl_max, fl_per_column, fl_per_column_add,
+                 fl_loss_dual_step, fl_max, fl_per_column, fl_per_column_add,
                  fl_per_column_none, fl_per_column_plan, fl_prefetch_columns, fl_prefetch_row_f32,
                  fl_prefetch_row_f64, fl_prefetch_start, fl_row, fl_row_at_f32, fl_row_at_f64,
                  fl_rows, fl_square_norm_f32, fl_square_norm_f64, fl_wide_axpy_f32,
-                 fl_wide_dot_f32, fl_wide_dot_f64, int64_t, real)
+                 fl_wide_dot_f32, int64_t, real)
 from .rows cimport Rows
 
 # How many rows before a row's entries are fetched the place is looked up where they begin.
@@ -32,25 +32,29 @@ cdef inline void look_ahead(const fl_rows *X, bint is_float32, const int64_t[::1
         fl_prefetch_columns(X, order[k + columns.ahead], columns)
 
 
-def measure(Rows X, const double[::1] c, double[::1] squares, double[::1] k, Py_ssize_t start,
+def measure(Rows X, const real[::1] c, double[::1] squares, double[::1] k, Py_ssize_t start,
             Py_ssize_t stop):
-    """squares_i = |x_i|^2 and, unless c is empty, k_i = x_i.c for start <= i < stop."""
+    """squares_i = |x_i|^2 and, unless c is empty, k_i = x_i.c for start <= i < stop. c is single
+    only if X is."""
     cdef Py_ssize_t i
     cdef bint centred = c.shape[0] > 0
     cdef fl_row row
     with nogil:
         for i in range(start, stop):
-            if X.is_float32:
+            if real is float or X.is_float32:
                 row = fl_row_at_f32(&X.c, i)
                 squares[i] = fl_square_norm_f32(row)
-                if centred:
-                    k[i] = fl_wide_dot_f32(row, &c[0])
             else:
                 row = fl_row_at_f64(&X.c, i)
                 squares[i] = fl_square_norm_f64(row)
-                if centred:
-                    k[i] = fl_wide_dot_f64(row, &c[0])
-
+            if not centred:
+                continue
+            if real is float:
+                k[i] = dot(row, &c[0])
+            elif X.is_float32:
+                k[i] = fl_wide_dot_f32(row, &c[0])
+            else:
+                k[i] = dot(row, &c[0])
 
 def logits(const double[::1] t, double[::1] out):
     """out_i = log(t_i / (1 - t_i)), bounded."""
@@ -58,6 +62,16 @@ def logits(const double[::1] t, double[::1] out):
     with nogil:
         for i in range(t.shape[0]):
             out[i] = fl_logit(t[i])
+
+
+def steps(int loss, double parameter, const double[::1] p, const double[::1] y,
+          const double[::1] a, double h, double[::1] out):
+    """out_i = where a_i goes when p_i moves by h times as much; for losses other than log_loss."""
+    cdef Py_ssize_t i
+    cdef double logit = 0
+    with nogil:
+        for i in range(p.shape[0]):
+            out[i] = fl_loss_dual_step(loss, p[i], y[i], parameter, a[i], h, &logit)
 
 
 def slacks(int loss, double parameter, const double[::1] p, const double[::1] y,

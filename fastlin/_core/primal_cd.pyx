@@ -107,7 +107,8 @@ def gram(Rows X, const int32_t[::1] slot, const double[::1] h, double each, Py_s
          double[:, ::1] G, int32_t[::1] places, double[::1] values, Py_ssize_t start,
          Py_ssize_t stop):
     """G[a, b] += sum_i h_i x_ia x_ib over rows start..stop-1, for columns with slots a >= first and
-    b; slot -1: not wanted. `places` and `values` have room for a row's entries."""
+    b < first, and either at [a, b] or at [b, a] for pairs of slots >= first; slot -1: not wanted.
+    `places` and `values` have room for a row's entries."""
     cdef Py_ssize_t i, k, a, b, n_new, n_old, size
     cdef int32_t s
     cdef double weight, x
@@ -133,7 +134,7 @@ def gram(Rows X, const int32_t[::1] slot, const double[::1] h, double each, Py_s
             for a in range(n_new):
                 line = &G[places[a], 0]
                 x = weight * values[a]
-                for b in range(n_new):
+                for b in range(a + 1):
                     line[places[b]] += x * values[b]
                 for b in range(size - n_old, size):
                     line[places[b]] += x * values[b]

@@ -1,0 +1,191 @@
+"""Newton's method for losses made of lines, by the proximal point method on their dual.
+
+Coordinate ascent on the hinge or epsilon-insensitive loss needs thousands of epochs where rows are
+many times more numerous than columns, or C is large: many variables stay off the corners of their
+box, and each moves a little at a time. The proximal point method on the dual (Rockafellar 1976,
+"Augmented Lagrangians and applications of the proximal point algorithm in convex programming",
+Mathematics of Operations Research 1) maximises
+
+    D(a') - (h / 2) (1/S) sum_i s_i (a'_i - a_i)^2,    then a <- a', h smaller.
+
+The dual of this is smooth: each loss is replaced by its envelope
+
+    e_i(p) = max_a' -a' p - loss*(-a') - (h / 2) (a' - a_i)^2,    e_i' = -a',    e_i'' in {0, 1/h},
+
+whose maximiser is the step of coordinate ascent with that h. So
+
+    minimise over w:  Phi(w) = min_b (l2/2) |w|^2 + (1/S) sum_i s_i e_i(x_i.w + b)
+
+by Newton's method (semi-smooth: Li, Sun & Toh 2018, "A highly efficient semismooth Newton augmented
+Lagrangian method for solving Lasso problems", SIAM J. Optimization 28). b is found exactly for
+each w, which makes every a' feasible. The curvature comes from the few rows off the corners, and
+conjugate gradients solve for the step with products of these rows alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._blocks import matvec, rmatvec
+from ._core import dual_cd as _dual_cd
+from ._core import losses as _losses
+from ._core.rows import Rows
+from ._problem import Problem
+from ._row_slices import rows_taken
+
+__all__ = ["ascend"]
+
+# h falls by the factor when the envelope's gradient is small enough, which is this share of the
+# gap: then the envelope, not Newton's method, holds the gap up.
+_FALL, _INNER = 5.0, 0.1
+# A fall of the gap that needs no smaller h
+_QUICK = 0.25
+_MOST_HALVINGS = 25
+_MOST_PRODUCTS = 300
+_MOST_SEARCHES = 100
+
+
+@dataclass
+class _Point:
+    """w with the best b, responses z = Xw + b, the variables a' and the value of Phi."""
+
+    w: np.ndarray
+    b: float
+    z: np.ndarray
+    a: np.ndarray
+    value: float
+
+
+def ascend(problem: Problem, a: np.ndarray, w: np.ndarray, b: float, h: float,
+           offer: Callable[[np.ndarray, float, np.ndarray, np.ndarray, np.ndarray],
+                           tuple[float, bool]],
+           most: int) -> tuple[np.ndarray, int]:
+    """Go on from the dual variables a, and w and b near what they lead to.
+
+    `offer(w, b, z, a', v)` is told of each point and returns its gap and whether it is good enough;
+    v is the sum of the rows that a' leads to. Returns the last variables and the number of Newton
+    steps, at most `most`.
+    """
+    z, last, failed = matvec(problem.X, w), np.inf, False
+    point = _point(problem, w, z, b, a, h)
+    for step in range(1, most + 1):
+        v = rmatvec(problem.X, problem.weighted(point.a))
+        gap, good = offer(point.w, point.b, point.z, point.a, v)
+        if good:
+            return point.a, step
+        slope = problem.l2 * point.w - v
+        if float(slope @ slope) / problem.l2 <= _INNER * gap:
+            # a fixed h ends after a few turns as well, and keeps the curvature moderate
+            a, h = point.a, h if gap < _QUICK * last else h / _FALL
+            last = gap
+            point = _point(problem, point.w, point.z - point.b, point.b, a, h)
+            v = rmatvec(problem.X, problem.weighted(point.a))
+            slope = problem.l2 * point.w - v
+        new = _newton(problem, point, slope, a, h)
+        if new is None:
+            # rounding hides what a step gains: a larger h bends less
+            if failed:
+                return point.a, step
+            failed, a, h = True, point.a, h * _FALL**2
+            new = _point(problem, point.w, point.z - point.b, point.b, a, h)
+        else:
+            failed = False
+        point = new
+    return point.a, most
+
+
+def _point(problem: Problem, w: np.ndarray, z: np.ndarray, b: float, a: np.ndarray,
+           h: float) -> _Point:
+    """The point at w, given z = Xw; b is where the search for the best one begins."""
+    moved = np.empty_like(a)
+    code, parameter, y = problem.code, problem.loss_parameter, problem.y
+
+    def pull(b: float) -> float:
+        _dual_cd.steps(code, parameter, z + b, y, a, h, moved)
+        return float(problem.weighted(moved).sum())
+
+    if problem.fit_intercept:
+        b = _root(pull, b, h, lambda: float(problem.weighted(_is_free(moved)).sum()) / h)
+    else:
+        b = 0.0
+    pull(b)
+    p, change = z + b, moved - a
+    conjugate = _losses.total_conjugate(code, parameter, moved, y, problem.weight)
+    mean = problem.weighted(-moved * p - 0.5 * h * change * change).sum()
+    value = 0.5 * problem.l2 * float(w @ w) + float(mean) - conjugate / problem.total_weight
+    return _Point(w, b, p, moved, value)
+
+
+def _is_free(a: np.ndarray) -> np.ndarray:
+    """Which variables are at no corner, as numbers."""
+    size = np.abs(a)
+    return ((size > 0) & (size < 1)).astype(float)
+
+
+def _root(pull: Callable[[float], float], b: float, h: float,
+          slope: Callable[[], float]) -> float:
+    """Where a pull that falls in b is 0: Newton's method in a bracket."""
+    low, high, reach = -np.inf, np.inf, h
+    for _ in range(_MOST_SEARCHES):
+        now = pull(b)
+        if abs(now) <= 1e-15:
+            break
+        low, high = (b, high) if now > 0 else (low, b)
+        bend = slope()
+        new = b + now / bend if bend > 0 else np.nan
+        if not low < new < high:
+            new = 0.5 * (low + high) if np.isfinite(high - low) else b + np.sign(now) * reach
+            reach *= 4.0
+        if new == b:
+            break
+        b = new
+    return b
+
+
+def _newton(problem: Problem, point: _Point, slope: np.ndarray, a: np.ndarray,
+            h: float) -> _Point | None:
+    """The point after a step, or None if none goes down."""
+    free = np.flatnonzero(_is_free(point.a))
+    X = rows_taken(problem.X, free)
+    bends = problem.weighted(_is_free(point.a))[free] / h
+    d = _solve(problem, X, bends, -slope)
+    fall = float(slope @ d)
+    change = matvec(problem.X, d)
+    length = 1.0
+    for _ in range(_MOST_HALVINGS):
+        new = _point(problem, point.w + length * d, point.z - point.b + length * change, point.b,
+                     a, h)
+        if new.value <= point.value + 1e-4 * length * fall + 1e-15 * abs(point.value):
+            return new
+        length *= 0.5
+    return None
+
+
+def _solve(problem: Problem, X: Rows, bends: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Conjugate gradients for (l2 + X^T diag(bends) X, less what b takes up) d = right."""
+    total = bends.sum()
+
+    def product(d: np.ndarray) -> np.ndarray:
+        if len(bends) == 0:
+            return problem.l2 * d
+        p = matvec(X, d)
+        if problem.fit_intercept:
+            p -= (bends @ p) / total
+        return problem.l2 * d + rmatvec(X, bends * p)
+
+    d, r = np.zeros_like(right), right.copy()
+    direction, square = r.copy(), float(r @ r)
+    enough = 1e-3 * square
+    for _ in range(_MOST_PRODUCTS):
+        if square <= enough * 1e-3 or square == 0:
+            break
+        q = product(direction)
+        length = square / float(direction @ q)
+        d += length * direction
+        r -= length * q
+        square, before = float(r @ r), square
+        direction = r + (square / before) * direction
+    return d
