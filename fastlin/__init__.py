@@ -40,6 +40,7 @@ _HOMES = {
     "cross_val_score": "model_selection",
     "cross_val_predict": "model_selection",
     "learning_curve": "model_selection",
+    "leave_one_out": "model_selection",
     "validation_curve": "model_selection",
     "KFold": "model_selection",
     "StratifiedKFold": "model_selection",

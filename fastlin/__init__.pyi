@@ -28,6 +28,7 @@ from .model_selection import cross_val_predict as cross_val_predict
 from .model_selection import cross_val_score as cross_val_score
 from .model_selection import cross_validate as cross_validate
 from .model_selection import learning_curve as learning_curve
+from .model_selection import leave_one_out as leave_one_out
 from .model_selection import train_test_split as train_test_split
 from .model_selection import validation_curve as validation_curve
 from .passive_aggressive import PassiveAggressiveClassifier as PassiveAggressiveClassifier

@@ -25,6 +25,7 @@ without them.
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -39,7 +40,9 @@ from ._direct import MOST_ORDER, Factor, answer, solve
 from ._problem import Fit, Problem
 from ._row_slices import rows_taken
 
-__all__ = ["Approximation", "HeldOutMixin", "Spectrum", "approximate", "held_out"]
+__all__ = [
+    "Approximation", "HeldOutMixin", "Spectrum", "approximate", "held_out", "held_out_of_targets",
+]  # fmt: skip
 
 _EPS = float(np.finfo(np.float64).eps)
 # A row of at least this leverage is all that determines a weight: it is left out in earnest
@@ -71,6 +74,13 @@ class Spectrum:
             matrix += (10 * np.trace(matrix) + 1) * np.outer(self.root, self.root)
         values, self.vectors = _eigh(matrix)
         self.values = np.maximum(values, 0.0)
+
+    def of_target(self, y: np.ndarray) -> Spectrum:
+        """The same for another target."""
+        other = copy.copy(self)
+        other.problem = replace(self.problem, y=y)
+        other.mean = float(self.rows.share @ y) if self.problem.fit_intercept else 0.0
+        return other
 
     def inverse(self, l2: np.ndarray) -> np.ndarray:
         """1 / (L_k + l2) of shape (order, n_l2); 0 for what is null up to rounding."""
@@ -179,6 +189,12 @@ def _eigh(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def held_out(problem: Problem) -> np.ndarray | None:
     """The answer to each row of a least-squares model trained without it, or None where that has no
     closed form: with L1, with w >= 0, without a penalty where columns depend on each other."""
+    found = held_out_of_targets(problem, [problem.y])
+    return None if found is None else found[:, 0]
+
+
+def held_out_of_targets(problem: Problem, targets: list[np.ndarray]) -> np.ndarray | None:
+    """The same for several targets in place of y, which share the factorisation, as columns."""
     n, d = problem.X.shape
     plain = problem.loss == "squared_error" and problem.l1 == 0 and not problem.positive
     if not plain or min(n, d) > MOST_ORDER or (problem.l2 == 0 and n <= d):
@@ -194,13 +210,14 @@ def held_out(problem: Problem) -> np.ndarray | None:
     spectrum = Spectrum(problem)
     if problem.l2 == 0 and spectrum.values[0] <= 1e-12 * spectrum.values[-1]:
         return None
-    residual = spectrum.residuals(np.array([problem.l2]))[:, 0]
-    out = np.empty(n)
-    out[kept] = problem.y - residual
-    if len(kept) < n:
-        others = np.flatnonzero(whole.weight == 0)
-        fit = spectrum.fit(problem.l2, 1.0)
-        out[others] = matvec(rows_taken(whole.X, others), fit.coef, fit.intercept)
+    out = np.empty((n, len(targets)))
+    others = np.flatnonzero(whole.weight == 0) if len(kept) < n else np.empty(0, np.int64)
+    for k, target in enumerate(targets):
+        one = spectrum.of_target(target[kept])
+        out[kept, k] = target[kept] - one.residuals(np.array([problem.l2]))[:, 0]
+        if len(others):
+            fit = one.fit(problem.l2, 1.0)
+            out[others, k] = matvec(rows_taken(whole.X, others), fit.coef, fit.intercept)
     return out
 
 

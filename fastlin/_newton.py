@@ -67,6 +67,8 @@ def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
     descent = _Descent(problem, max(tol, ROUNDING), start)
     n_iter, stalls = 0, 0
     while n_iter < max_iter and stalls < 2:
+        if descent.is_endless() and descent.objective <= descent.tol * descent.zero:
+            break
         descent.look()
         if descent.is_near() and descent.measure().relative_gap <= descent.tol:
             break
@@ -167,12 +169,18 @@ class _Descent:
         self._evaluate()
         return self.certificate
 
+    def is_endless(self) -> bool:
+        """Whether longer weights are always better: classes separated, and nothing to pay."""
+        problem = self.problem
+        return (problem.l2 == 0 and problem.loss == "log_loss"
+                and bool((problem.y * self.z).min() > 0))
+
     def fit(self, n_iter: int) -> Fit:
         """The answer."""
         if self.certificate is None:
             self.look()
         certificate = self.measure() if self.certificate is None else self.certificate
-        done = certificate.relative_gap <= self.tol
+        done = certificate.relative_gap <= self.tol and not self.is_endless()
         return Fit(self.w, self.b, n_iter, certificate, done)
 
     def step(self, most: int) -> tuple[int, bool]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ._cross_val import cross_val_predict, cross_val_score, cross_validate
 from ._curves import learning_curve, validation_curve
+from ._left_out import leave_one_out
 from ._search import GridSearchCV
 from ._splitters import KFold, LeaveOneOut, StratifiedKFold, train_test_split
 
@@ -19,6 +20,7 @@ __all__ = [
     "cross_val_score",
     "cross_validate",
     "learning_curve",
+    "leave_one_out",
     "train_test_split",
     "validation_curve",
 ]

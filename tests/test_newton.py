@@ -176,7 +176,8 @@ def test_separable_classes_have_no_optimum_without_a_penalty():
     fit = solve(problem, 1e-4, max_iter=1000)
     assert np.isfinite(fit.coef).all()
     assert np.isfinite(fit.certificate.relative_gap)
-    assert not fit.converged or fit.certificate.objective < 1e-6
+    assert not fit.converged
+    assert fit.n_iter < 100
 
 
 @pytest.mark.parametrize("loss", PARAMETERS)
