@@ -165,6 +165,12 @@ class DualPass:
             raise Cancelled
 
     def __call__(self) -> DualPass:
+        # an answer that is not finite is refused where it would be published
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return self._solve()
+
+    def _solve(self) -> DualPass:
+        """Rounds of epochs and certificates."""
         first = self.models[0]
         self.code, self.is_log = LOSS_CODES[first.loss], first.loss == "log_loss"
         self.centre = self.stream.centre(first.fit_intercept)

@@ -23,6 +23,7 @@ from ._params import Boolean, ClassWeight, Either, Integer, OneOf, RandomState, 
 from ._problem import Certificate, Fit, Problem
 from ._random import spawn_seed
 from ._row_slices import rows_taken
+from ._scores import longest_square
 from ._solve import is_little, solve
 from ._validation import (
     check_sample_weight,
@@ -32,11 +33,12 @@ from ._validation import (
     listed,
 )
 
-__all__ = ["ExactClassifierMixin", "ExactEstimator", "ExactRegressorMixin"]
+__all__ = ["ExactClassifierMixin", "ExactEstimator", "ExactRegressorMixin", "check_size"]
 
 _NO_WEIGHTS = np.empty(0)
 # Squares of sums over rows of targets up to this size are far from overflow.
 _MOST_TARGET = 1e100
+_MOST_SQUARE = 1e200
 
 
 class ExactEstimator(Estimator):
@@ -73,6 +75,7 @@ class ExactEstimator(Estimator):
                 f"y must hold numbers whose squares do not overflow, got {np.abs(y).max():g}; "
                 "divide y by a constant."
             )
+        check_size(rows)
         return rows, y, check_sample_weight(sample_weight, rows.shape[0])
 
     def _solve_all(self, rows: Rows, targets: list[np.ndarray], weight: np.ndarray | None,
@@ -132,7 +135,7 @@ class ExactEstimator(Estimator):
     def _publish(self, fits: list[Fit], dtype: np.dtype, places: list[int],
                  n_outputs: int) -> None:
         """Set the public attributes, as scikit-learn shapes those of a regressor."""
-        (fit,) = fits
+        (fit,) = _finite(fits, dtype)
         self.coef_, self.intercept_ = fit.coef.astype(dtype), fit.intercept
         self.n_iter_ = fit.n_iter
         self.objective_, self.duality_gap_ = (
@@ -153,6 +156,28 @@ class ExactEstimator(Estimator):
     def _easier(self) -> str:
         """What else would make the problem easier."""
         return ", or lower C" if hasattr(self, "C") else ", or raise alpha"
+
+
+def check_size(rows: Rows) -> None:
+    """Refuse values whose squares, or sums of these, overflow."""
+    largest = longest_square(rows)
+    if not largest <= _MOST_SQUARE:
+        raise ValueError(
+            f"X holds a row of length {np.sqrt(largest):.2g}: squares of its values overflow. Scale "
+            "the columns of X."
+        )
+
+
+def _finite(fits: list[Fit], dtype: np.dtype) -> list[Fit]:
+    """The answers, if all their numbers are finite."""
+    most = np.finfo(dtype).max
+    for fit in fits:
+        if not (np.abs(fit.coef).max(initial=0.0) <= most and np.isfinite(fit.intercept)):
+            raise ValueError(
+                "Floating-point overflow: the optimum has weights too large for "
+                f"{np.dtype(dtype).name}. Scale the columns of X."
+            )
+    return fits
 
 
 class ExactRegressorMixin:
@@ -199,7 +224,7 @@ class ExactClassifierMixin:
     def _publish(self, fits: list[Fit], dtype: np.dtype, places: list[int],
                  n_outputs: int) -> None:
         """Set the public attributes; classes that no row stands for can't be predicted."""
-        d = len(fits[0].coef)
+        d = len(_finite(fits, dtype)[0].coef)
         self.coef_, self.intercept_ = np.zeros((n_outputs, d), dtype), np.full(n_outputs, -np.inf)
         self.n_iter_ = np.zeros(n_outputs, dtype=np.int32)
         self.objective_, self.duality_gap_ = np.zeros(n_outputs), np.zeros(n_outputs)

@@ -19,7 +19,7 @@ from ._core.rows import Rows
 from ._data import as_rows
 from ._dual_lanes import Centre, DualModel, DualPass, DualStream
 from ._epochs import RowOrder, row_order
-from ._exact import ExactClassifierMixin
+from ._exact import ExactClassifierMixin, check_size
 from ._fold_targets import Job, Targets
 from ._lanes import LANES
 from ._prepare import by_frequency
@@ -76,6 +76,7 @@ class _ExactTargets(Targets):
 def fit_exact_together(rows, members, jobs: list[Job], codes, y, labels, weight, n_jobs,
                        random_state: Any) -> list[Any]:
     """`_onepass.fit_together` for exact estimators, given what that has read."""
+    check_size(rows)
     stream = _stream(rows, members, codes, y, labels, weight, jobs, random_state)
     targets = _ExactTargets(stream, rows, y, labels)
     for job in jobs:

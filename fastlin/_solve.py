@@ -69,6 +69,14 @@ SOLVERS = {
 def solve(problem: Problem, solver: str, tol: float, max_iter: int, seed: np.ndarray,
           start: Fit | None = None) -> Fit:
     """The optimum of a problem to a relative duality gap of `tol`, or what `max_iter` allows."""
+    # an answer that is not finite is refused where it would be published
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        return _solved(problem, solver, tol, max_iter, seed, start)
+
+
+def _solved(problem: Problem, solver: str, tol: float, max_iter: int, seed: np.ndarray,
+            start: Fit | None) -> Fit:
+    """`solve`, whatever numbers come up on the way."""
     automatic = solver == "auto" or solver in PEER_SOLVERS
     name = choose(problem) if automatic else solver
     reason = SOLVERS[name].refusal(problem)
