@@ -43,6 +43,8 @@ _LAG = 0.7
 _MOST_ROUNDS = 12
 _STALLED = 0.7
 _PATIENT = 4
+# Epochs after which a model that would take more than FAR is left to another method
+_TRIAL = 8
 # nu over the mean of |x_i - c|^2; ten times as much takes two to three times the epochs. Where the
 # penalty is so strong that an epoch would hardly move the intercept, nu times the most that the
 # loss bends in it.
@@ -102,6 +104,7 @@ class DualModel:
     intercept: float = 0.0
     target: float = 0.0
     last_gap: float = np.inf
+    is_slow: bool = False
     fit: Fit | None = None
     responses: np.ndarray | None = None
     error: Exception | None = None
@@ -196,7 +199,7 @@ class DualPass:
 
     def _goes_on(self, model: DualModel, begun: int) -> bool:
         """Whether more epochs are worth while: not at the limit of float32 weights."""
-        used = model.n_iter >= min(model.max_iter, FAR)
+        used = model.is_slow or model.n_iter >= min(model.max_iter, FAR)
         if model.error is not None or model.fit.converged or used:
             return False
         gap = model.fit.certificate.relative_gap
@@ -242,6 +245,9 @@ class DualPass:
                 enough = last is not None and epochs >= least
                 enough = enough and near <= model.target * lanes.value[lane]
                 used = model.n_iter >= min(model.max_iter, FAR)
+                if epochs >= _TRIAL and not enough:
+                    used |= _epochs_to(model.target * lanes.value[lane], gap, last) > FAR
+                    model.is_slow |= used
                 if enough or used or not np.isfinite(gap):
                     done.append(lane)
             for lane in done:
@@ -483,6 +489,13 @@ class _Lanes:
         new.sides = _Sides.of(self.stream, new.models, n_lanes)
         new.pattern = new.sides.without([])
         return new
+
+
+def _epochs_to(target: float, gap: float, last: float) -> float:
+    """How many more epochs the gap takes to the target, if it goes on falling as it does."""
+    if not 0 < gap < last:
+        return np.inf if gap > target else 0.0
+    return float(np.log(target / gap) / np.log(gap / last)) if target < gap else 0.0
 
 
 def _longest_row(X: Rows) -> int:
