@@ -186,6 +186,7 @@ def optimum(problem, X, key):
     return OPTIMA[key].certificate.objective
 
 
+@pytest.mark.memory
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
 def test_every_loss_reaches_its_optimum_on_every_layout(layout):
     given, X = layout.make()

@@ -97,6 +97,7 @@ def test_each_model_is_at_its_optimum(loss, intercept):
             assert b == 0
 
 
+@pytest.mark.memory
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_storage_does_not_matter(loss, layout):

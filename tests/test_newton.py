@@ -40,6 +40,7 @@ def objective(problem, w, b):
     return problem.primal(dense @ w + b, w)
 
 
+@pytest.mark.memory
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
 @pytest.mark.parametrize("loss", PARAMETERS)
 def test_every_layout(layout, loss):
@@ -222,6 +223,7 @@ def test_a_preconditioner_of_some_rows_leads_to_the_same_optimum(monkeypatch):
         assert other.certificate.objective == pytest.approx(one.certificate.objective, rel=1e-9)
 
 
+@pytest.mark.memory
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
 def test_products_gram_and_kernel_matrices(layout):
     given, dense = layout.make()
