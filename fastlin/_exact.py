@@ -163,8 +163,8 @@ def check_size(rows: Rows) -> None:
     largest = longest_square(rows)
     if not largest <= _MOST_SQUARE:
         raise ValueError(
-            f"X holds a row of length {np.sqrt(largest):.2g}: squares of its values overflow. Scale "
-            "the columns of X."
+            f"X holds a row of length {np.sqrt(largest):.2g}: squares of its values overflow. "
+            "Scale the columns of X."
         )
 
 

@@ -63,8 +63,8 @@ COMPOSED = [
 ESTIMATORS = [*(cls() for cls in PLAIN), *(cls(**params) for cls, params in VARIANTS), *COMPOSED]
 
 
-# LinearSVR's loss has no curvature, so that no answer is good to the last digit: rows are visited in
-# a random order until the gap is small.
+# LinearSVR's loss has no curvature, so that no answer is good to the last digit: rows are visited
+# in a random order until the gap is small.
 ALSO_NOT_EQUIVALENT = ("LinearSVR",)
 
 
