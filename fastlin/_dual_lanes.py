@@ -9,7 +9,6 @@ held-out rows as well, so that a cross-validated score costs no further pass.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ import numpy as np
 from ._core import losses as _losses
 from ._core import multi as _multi
 from ._core.rows import Rows
-from ._epochs import RowOrder
+from ._dual_models import Centre, DualModel, DualStream, Sides
 from ._isa import ISA
 from ._lanes import LANES, aligned_zeros
 from ._parallel import Cancelled, is_cancelled
@@ -25,7 +24,7 @@ from ._problem import LOSS_CODES, Certificate, Fit, Problem
 from ._scores import rows_per_call
 from ._solve import FAR
 
-__all__ = ["Centre", "DualModel", "DualPass", "DualStream"]
+__all__ = ["DualPass"]
 
 _FIELD = {name: k for k, name in enumerate(_multi.DUAL_FIELDS)}
 _N_NUMBERS = len(_multi.DUAL_FIELDS)
@@ -55,100 +54,6 @@ _INTERCEPT_STEPS = 50
 # Columns per call of a kernel that goes over all weights: some milliseconds.
 _COLUMNS_PER_CALL = 1 << 19
 _NO_PLACE = np.empty(0, np.int32)
-
-
-@dataclass(frozen=True)
-class Centre:
-    """|x - c|^2 and x.c of each row, and |c|^2; without an intercept c is 0."""
-
-    q: np.ndarray
-    k: np.ndarray
-    square: float
-
-
-@dataclass
-class DualStream:
-    """The rows that all models share.
-
-    `X` are the user's rows, `work` the float32 rows that descent runs on, perhaps with other column
-    numbers. `memberships[f]` says which rows are those of fold f; `codes` are class numbers.
-    """
-
-    X: Rows
-    work: Rows
-    memberships: list[np.ndarray]
-    codes: np.ndarray
-    n_classes: int
-    sample_weight: np.ndarray
-    order: Callable[[bool], RowOrder]
-    centre: Callable[[bool], Centre]
-
-
-@dataclass
-class DualModel:
-    """One output to solve for: `C sum_i s_i loss(y_i (w.x_i + b)) + |w|^2 / 2`."""
-
-    loss: str
-    C: float
-    fit_intercept: bool
-    fold: int
-    class_weight: np.ndarray
-    class_target: np.ndarray
-    test: np.ndarray | None
-    tol: float
-    max_iter: int
-    # what came of it
-    state: np.ndarray | None = None
-    n_iter: int = 0
-    offset: float = 0.0
-    intercept: float = 0.0
-    target: float = 0.0
-    last_gap: float = np.inf
-    is_slow: bool = False
-    fit: Fit | None = None
-    responses: np.ndarray | None = None
-    error: Exception | None = None
-
-    @property
-    def kind(self) -> tuple:
-        """What the models of a pass have in common."""
-        return self.loss, self.fit_intercept
-
-
-@dataclass
-class _Sides:
-    """Weights and targets of some models, one per lane, by the pattern of a row."""
-
-    pattern: np.ndarray
-    weight: np.ndarray
-    target: np.ndarray
-    total: np.ndarray  # sum of the weights of each lane
-
-    @classmethod
-    def of(cls, stream: DualStream, models: list[DualModel], n_lanes: int) -> _Sides:
-        """Rows that all models treat alike share a pattern."""
-        folds = sorted({model.fold for model in models})
-        key = np.zeros(len(stream.X), np.int64)
-        for bit, fold in enumerate(folds):
-            key |= stream.memberships[fold].astype(np.int64) << bit
-        key = key * stream.n_classes + stream.codes
-        found, inverse = np.unique(key, return_inverse=True)
-        member, code = np.divmod(found, stream.n_classes)
-        weight, target = np.zeros((len(found), n_lanes)), np.ones((len(found), n_lanes))
-        for lane, model in enumerate(models):
-            inside = (member >> folds.index(model.fold)) & 1
-            weight[:, lane] = inside * model.class_weight[code]
-            target[:, lane] = model.class_target[code]
-        pattern = inverse.astype(np.int32).ravel()
-        own = stream.sample_weight if len(stream.sample_weight) else None
-        return cls(pattern, weight, target, np.bincount(pattern, own, len(found)) @ weight)
-
-    def without(self, lanes: list[int]) -> np.ndarray:
-        """The pattern of each row, -1 where no lane but the given ones learns from it."""
-        self.weight[:, lanes] = 0.0
-        idle = ~self.weight.any(axis=1)
-        number = np.where(idle, -1, np.arange(len(idle))).astype(np.int32)
-        return number[self.pattern]
 
 
 class DualPass:
@@ -318,7 +223,7 @@ class DualPass:
         models = [model for model in models if model.error is None]
         if not models:
             return
-        sides = _Sides.of(stream, models, L)
+        sides = Sides.of(stream, models, L)
         n, d = X.shape
         by = np.zeros((n, L))
         conjugates = np.zeros(L)
@@ -351,7 +256,7 @@ class DualPass:
             if model.test is not None:
                 model.responses = by[model.test, lane] + b[lane]
 
-    def _dual_side(self, model: DualModel, sides: _Sides, lane: int, by: np.ndarray) -> float:
+    def _dual_side(self, model: DualModel, sides: Sides, lane: int, by: np.ndarray) -> float:
         """Sets by[:, lane] to C s a y of the projected dual variables; returns sum s conj(-a)."""
         stream = self.stream
         y = sides.target[sides.pattern, lane]
@@ -377,7 +282,7 @@ class DualPass:
             self._look()
             yield start, min(start + piece, n)
 
-    def _intercepts(self, models: list[DualModel], sides: _Sides, z: np.ndarray) -> tuple:
+    def _intercepts(self, models: list[DualModel], sides: Sides, z: np.ndarray) -> tuple:
         """(best intercepts, mean losses there), given the responses without intercept."""
         L = _WIDE
         b, total = np.zeros(L), np.ones(L)
@@ -404,7 +309,7 @@ class DualPass:
             sums = self._sums(sides, z, b)
         return b, (sums[0] + np.log(sums[1])) / total
 
-    def _sums(self, sides: _Sides, z: np.ndarray, b: np.ndarray) -> np.ndarray:
+    def _sums(self, sides: Sides, z: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Losses (as a sum and a logarithm of a product), slopes and curvatures per lane."""
         sums = np.zeros((4, _WIDE))
         sums[1] = 1.0
@@ -416,7 +321,7 @@ class DualPass:
             )  # fmt: skip
         return sums
 
-    def _exact_intercept(self, model: DualModel, sides: _Sides, lane: int, z: np.ndarray) -> float:
+    def _exact_intercept(self, model: DualModel, sides: Sides, lane: int, z: np.ndarray) -> float:
         """`Problem.best_intercept` of one model."""
         s = sides.weight[sides.pattern, lane]
         if len(self.stream.sample_weight):
@@ -433,7 +338,7 @@ class _Lanes:
     def __init__(self, stream: DualStream, models: list[DualModel], n_lanes: int,
                  q: np.ndarray):
         self.stream, self.models, self.n_lanes = stream, models, n_lanes
-        self.sides = _Sides.of(stream, models, n_lanes)
+        self.sides = Sides.of(stream, models, n_lanes)
         self.pattern = self.sides.without([])
         self.numbers = np.zeros((_N_NUMBERS, _multi.MAX_LANES))
         # sums of weights, and about what the objective is
@@ -486,7 +391,7 @@ class _Lanes:
         new.numbers[:, : len(kept)] = self.numbers[:, kept]
         new.total, new.value = np.ones(n_lanes), np.ones(n_lanes)
         new.total[: len(kept)], new.value[: len(kept)] = self.total[kept], self.value[kept]
-        new.sides = _Sides.of(self.stream, new.models, n_lanes)
+        new.sides = Sides.of(self.stream, new.models, n_lanes)
         new.pattern = new.sides.without([])
         return new
 

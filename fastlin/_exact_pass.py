@@ -17,7 +17,8 @@ from . import _parallel
 from ._blocks import matvec, rmatvec, row_squares
 from ._core.rows import Rows
 from ._data import as_rows
-from ._dual_lanes import Centre, DualModel, DualPass, DualStream
+from ._dual_lanes import DualPass
+from ._dual_models import Centre, DualModel, DualStream
 from ._epochs import RowOrder, row_order
 from ._exact import ExactClassifierMixin, check_size
 from ._fold_targets import Job, Targets

@@ -1,0 +1,109 @@
+"""What exact models that are solved side by side are made of: the rows that they share, the problem
+of each, and which row is whose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._core.rows import Rows
+from ._epochs import RowOrder
+from ._problem import Fit
+
+__all__ = ["Centre", "DualModel", "DualStream", "Sides"]
+
+
+@dataclass(frozen=True)
+class Centre:
+    """|x - c|^2 and x.c of each row, and |c|^2; without an intercept c is 0."""
+
+    q: np.ndarray
+    k: np.ndarray
+    square: float
+
+
+@dataclass
+class DualStream:
+    """The rows that all models share.
+
+    `X` are the user's rows, `work` the float32 rows that descent runs on, perhaps with other column
+    numbers. `memberships[f]` says which rows are those of fold f; `codes` are class numbers.
+    """
+
+    X: Rows
+    work: Rows
+    memberships: list[np.ndarray]
+    codes: np.ndarray
+    n_classes: int
+    sample_weight: np.ndarray
+    order: Callable[[bool], RowOrder]
+    centre: Callable[[bool], Centre]
+
+
+@dataclass
+class DualModel:
+    """One output to solve for: `C sum_i s_i loss(y_i (w.x_i + b)) + |w|^2 / 2`."""
+
+    loss: str
+    C: float
+    fit_intercept: bool
+    fold: int
+    class_weight: np.ndarray
+    class_target: np.ndarray
+    test: np.ndarray | None
+    tol: float
+    max_iter: int
+    # what came of it
+    state: np.ndarray | None = None
+    n_iter: int = 0
+    offset: float = 0.0
+    intercept: float = 0.0
+    target: float = 0.0
+    last_gap: float = np.inf
+    is_slow: bool = False
+    fit: Fit | None = None
+    responses: np.ndarray | None = None
+    error: Exception | None = None
+
+    @property
+    def kind(self) -> tuple:
+        """What the models of a pass have in common."""
+        return self.loss, self.fit_intercept
+
+
+@dataclass
+class Sides:
+    """Weights and targets of some models, one per lane, by the pattern of a row."""
+
+    pattern: np.ndarray
+    weight: np.ndarray
+    target: np.ndarray
+    total: np.ndarray  # sum of the weights of each lane
+
+    @classmethod
+    def of(cls, stream: DualStream, models: list[DualModel], n_lanes: int) -> Sides:
+        """Rows that all models treat alike share a pattern."""
+        folds = sorted({model.fold for model in models})
+        key = np.zeros(len(stream.X), np.int64)
+        for bit, fold in enumerate(folds):
+            key |= stream.memberships[fold].astype(np.int64) << bit
+        key = key * stream.n_classes + stream.codes
+        found, inverse = np.unique(key, return_inverse=True)
+        member, code = np.divmod(found, stream.n_classes)
+        weight, target = np.zeros((len(found), n_lanes)), np.ones((len(found), n_lanes))
+        for lane, model in enumerate(models):
+            inside = (member >> folds.index(model.fold)) & 1
+            weight[:, lane] = inside * model.class_weight[code]
+            target[:, lane] = model.class_target[code]
+        pattern = inverse.astype(np.int32).ravel()
+        own = stream.sample_weight if len(stream.sample_weight) else None
+        return cls(pattern, weight, target, np.bincount(pattern, own, len(found)) @ weight)
+
+    def without(self, lanes: list[int]) -> np.ndarray:
+        """The pattern of each row, -1 where no lane but the given ones learns from it."""
+        self.weight[:, lanes] = 0.0
+        idle = ~self.weight.any(axis=1)
+        number = np.where(idle, -1, np.arange(len(idle))).astype(np.int32)
+        return number[self.pattern]
