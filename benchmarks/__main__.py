@@ -39,6 +39,7 @@ def main() -> int:
     parser.add_argument("--scale", type=float, default=1.0, help="share of the rows (default 1)")
     parser.add_argument("--rounds", type=int, default=5, help="rounds of each (default 5)")
     parser.add_argument("--list", action="store_true", help="list the benchmarks")
+    parser.add_argument("--plot", metavar="FILE", help="picture of suboptimality over time (exact)")
     options = parser.parse_args()
     if options.list:
         for name, purpose in BENCHMARKS.items():
@@ -62,6 +63,8 @@ def main() -> int:
             print("```", flush=True)
             module.run()
             print("```", flush=True)
+        elif name == "exact":
+            module.run(options.scale, options.rounds, options.plot)
         else:
             module.run(options.scale, options.rounds)
     return 0

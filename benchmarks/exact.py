@@ -109,9 +109,11 @@ def _cheapest(runs: list[_Run], most: float) -> dict[str, _Run]:
     return found
 
 
-def compare(problem: Problem, rounds: int) -> list[list]:
-    """A row of the table for each target."""
+def compare(problem: Problem, rounds: int, sweeps: list[_Run] | None = None) -> list[list]:
+    """A row of the table for each target; what the sweep saw is added to `sweeps`."""
     runs = _sweep(problem)
+    if sweeps is not None:
+        sweeps += runs
     best = min(run.objective for run in runs)
     near = {run.solver for run in runs if run.objective <= best * (1 + 1e-7)}
     rows = []
@@ -248,15 +250,35 @@ def l2_problem(data: Data, loss: str, C: float) -> Problem:
     )
 
 
-def run(scale: float, rounds: int) -> None:
-    """Print the table."""
+def _draw(runs: list[_Run], title: str, file: str) -> None:
+    """Draw suboptimality over time, of each setting of each solver."""
+    from fastlin import plot
+
+    best = min(run.objective for run in runs)
+    curves: dict[str, tuple[list[float], list[float]]] = {}
+    for run in runs:
+        seconds, left = curves.setdefault(run.solver, ([], []))
+        seconds.append(run.seconds)
+        left.append(run.objective / best - 1)
+    ax = plot.convergence(curves)
+    ax.set_title(title)
+    ax.figure.savefig(file)
+
+
+def run(scale: float, rounds: int, picture: str | None = None) -> None:
+    """Print the table; draw the first problem at its middle strength into a file."""
     described, rows = [], []
     for name, share in DATA.items():
         data = load(name, scale * share)
         described.append(data.describe())
         for loss in LOSSES:
             for times in (0.1, 1.0, 10.0):
-                rows += compare(l2_problem(data, loss, times * STRENGTHS[name, loss]), rounds)
+                runs: list[_Run] = []
+                problem = l2_problem(data, loss, times * STRENGTHS[name, loss])
+                rows += compare(problem, rounds, runs)
+                if picture is not None and times == 1.0:
+                    _draw(runs, ", ".join(problem.name), picture)
+                    picture = None
     print("\n".join(f"- {line}" for line in described) + "\n")
     print("Seconds of the cheapest setting that comes so near the optimum, without an intercept, "
           "the conversion of X included; the ratio is that of the best peer to ours. Confirmed: "
