@@ -21,6 +21,7 @@ from ._exceptions import warn_convergence
 from ._online_kinds import absent_classes
 from ._params import Boolean, ClassWeight, Either, Integer, OneOf, RandomState, Real
 from ._problem import Certificate, Fit, Problem
+from ._progress import show_optima
 from ._random import spawn_seed
 from ._row_slices import rows_taken
 from ._scores import longest_square
@@ -143,7 +144,10 @@ class ExactEstimator(Estimator):
         )
 
     def _warn(self, fits: list[Fit]) -> None:
-        """A ConvergenceWarning with the gap reached, if a solver was stopped."""
+        """A ConvergenceWarning with the gap reached, if a solver was stopped; on request a line
+        about each answer."""
+        if getattr(self, "verbose", 0):
+            show_optima(fits)
         stopped = [fit for fit in fits if not fit.converged]
         if stopped:
             worst = max(stopped, key=lambda fit: fit.certificate.relative_gap)

@@ -54,6 +54,8 @@ class LogisticRegression(ExactClassifierMixin, LinearClassifierMixin, ExactEstim
     max_iter : int, default=1000
         Largest number of iterations: passes over the data for "dual_cd" and "primal_cd", Newton
         steps for "newton".
+    verbose : int, default=0
+        Above 0 a line about each optimum goes to standard error.
     multi_class : {{"ovr"}}, default="ovr"
         More than two classes: one against the rest.
     {parameters("warm_start")}
@@ -104,7 +106,7 @@ class LogisticRegression(ExactClassifierMixin, LinearClassifierMixin, ExactEstim
 
     def __init__(self, penalty="auto", *, C=1.0, l1_ratio=0.0, dual="auto", tol=1e-4,
                  fit_intercept=True, intercept_scaling=1, class_weight=None, random_state=0,
-                 solver="auto", max_iter=1000, multi_class="ovr", warm_start=False, n_jobs=None):
+                 solver="auto", max_iter=1000, verbose=0, multi_class="ovr", warm_start=False, n_jobs=None):
         self.penalty = penalty
         self.C = C
         self.l1_ratio = l1_ratio
@@ -116,6 +118,7 @@ class LogisticRegression(ExactClassifierMixin, LinearClassifierMixin, ExactEstim
         self.random_state = random_state
         self.solver = solver
         self.max_iter = max_iter
+        self.verbose = verbose
         self.multi_class = multi_class
         self.warm_start = warm_start
         self.n_jobs = n_jobs

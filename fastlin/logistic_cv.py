@@ -43,6 +43,8 @@ class LogisticRegressionCV(LogisticRegression):
     solver : str, default="auto"
         As in `LogisticRegression`.
     {parameters("class_weight", "n_jobs")}
+    verbose : int, default=0
+        Above 0 a line about the optimum of each class goes to standard error after the last fit.
     refit : bool, default=True
         Whether the weights are those of a fit on all rows; otherwise they are the means over the
         folds of those of the best point.
@@ -88,7 +90,7 @@ class LogisticRegressionCV(LogisticRegression):
 
     def __init__(self, *, Cs=10, l1_ratios=(0.0,), fit_intercept=True, cv=None, scoring=None,
                  tol=1e-4, max_iter=1000, solver="auto", class_weight=None, n_jobs=None,
-                 refit=True, random_state=0):
+                 verbose=0, refit=True, random_state=0):
         self.Cs = Cs
         self.l1_ratios = l1_ratios
         self.fit_intercept = fit_intercept
@@ -99,6 +101,7 @@ class LogisticRegressionCV(LogisticRegression):
         self.solver = solver
         self.class_weight = class_weight
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.refit = refit
         self.random_state = random_state
 
@@ -173,7 +176,7 @@ class LogisticRegressionCV(LogisticRegression):
 
     def _refit(self, rows: Any, y: np.ndarray, weights: dict[str, np.ndarray]) -> None:
         """The weights of the best point."""
-        best = self._one(C=self.C_, l1_ratio=self.l1_ratio_)
+        best = self._one(C=self.C_, l1_ratio=self.l1_ratio_, verbose=self.verbose)
         models = [clone(best).fit(rows, y, **weights)] if self.refit else self._of_folds(
             best, rows, y, weights
         )

@@ -12,7 +12,6 @@ from ._exceptions import warn
 from ._linear import LinearClassifierMixin, LinearRegressorMixin
 from ._params import Boolean, Either, OneOf, Real
 from ._problem import Fit
-from ._progress import show_optima
 from ._scaling import from_C
 
 __all__ = ["LinearSVC", "LinearSVR"]
@@ -70,8 +69,6 @@ class _SupportVectorMixin:
                  n_outputs: int) -> None:
         super()._publish(fits, dtype, places, n_outputs)
         self.n_iter_ = int(np.max(self.n_iter_))
-        if self.verbose:
-            show_optima(fits)
 
 
 class LinearSVC(

@@ -233,6 +233,15 @@ def test_an_unfinished_fit_says_how_far_it_came():
         LogisticRegression(intercept_scaling=2).fit(X, y)
 
 
+def test_verbose_tells_of_each_optimum(capsys):
+    _, X, y = data()
+    LogisticRegression(verbose=1).fit(X, y)
+    LogisticRegressionCV(Cs=2, cv=3, verbose=1).fit(X, y)
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 2
+    assert all("relative duality gap" in line for line in told)
+
+
 def test_files_pickles_and_the_peer(tmp_path):
     pytest.importorskip("sklearn")
     _, X, y = data()
