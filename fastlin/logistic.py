@@ -106,7 +106,8 @@ class LogisticRegression(ExactClassifierMixin, LinearClassifierMixin, ExactEstim
 
     def __init__(self, penalty="auto", *, C=1.0, l1_ratio=0.0, dual="auto", tol=1e-4,
                  fit_intercept=True, intercept_scaling=1, class_weight=None, random_state=0,
-                 solver="auto", max_iter=1000, verbose=0, multi_class="ovr", warm_start=False, n_jobs=None):
+                 solver="auto", max_iter=1000, verbose=0, multi_class="ovr", warm_start=False,
+                 n_jobs=None):
         self.penalty = penalty
         self.C = C
         self.l1_ratio = l1_ratio
