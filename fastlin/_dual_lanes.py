@@ -43,7 +43,7 @@ _MOST_ROUNDS = 12
 _STALLED = 0.7
 _PATIENT = 4
 # Epochs after which a model that would take more than FAR is left to another method
-_TRIAL = 8
+_TRIAL = 16
 # nu over the mean of |x_i - c|^2; ten times as much takes two to three times the epochs. Where the
 # penalty is so strong that an epoch would hardly move the intercept, nu times the most that the
 # loss bends in it.
@@ -130,7 +130,7 @@ class DualPass:
         least so many."""
         lanes = self._lanes_for(models)
         active = dict(enumerate(models))
-        before: dict[int, float] = {}
+        gaps: dict[int, list[float]] = {lane: [] for lane in active}
         epochs = 0
         while active:
             self._epoch(lanes)
@@ -139,8 +139,8 @@ class DualPass:
             for lane, model in active.items():
                 model.n_iter += 1
                 gap = float(lanes.numbers[_FIELD["estimate"], lane]) / lanes.total[lane]
-                last = before.get(lane)
-                before[lane] = gap
+                last = gaps[lane][-1] if gaps[lane] else None
+                gaps[lane].append(gap)
                 if not np.isfinite(gap):
                     model.error = ValueError(
                         "Floating-point overflow: the values of X are too large. Scale the columns."
@@ -151,14 +151,14 @@ class DualPass:
                 enough = enough and near <= model.target * lanes.value[lane]
                 used = model.n_iter >= min(model.max_iter, FAR)
                 if epochs >= _TRIAL and not enough:
-                    used |= _epochs_to(model.target * lanes.value[lane], gap, last) > FAR
+                    used |= _epochs_to(model.target * lanes.value[lane], gaps[lane]) > FAR
                     model.is_slow |= used
                 if enough or used or not np.isfinite(gap):
                     done.append(lane)
             for lane in done:
                 self._keep(lanes, lane, active.pop(lane))
             if done and active:
-                lanes = self._drop(lanes, done, active, before)
+                lanes = self._drop(lanes, done, active, gaps)
 
     def _lanes_for(self, models: list[DualModel]) -> _Lanes:
         """Memory for these models, filled with what they know."""
@@ -199,7 +199,7 @@ class DualPass:
         model.intercept = at["offset"] + self.centre.square * at["sum"] - at["centre_sum"]
 
     def _drop(self, lanes: _Lanes, done: list[int], active: dict[int, DualModel],
-              before: dict[int, float]) -> _Lanes:
+              gaps: dict[int, list[float]]) -> _Lanes:
         """Lanes that are done learn no more; the others move together once half are gone."""
         lanes.pattern = lanes.sides.without(done)
         n_lanes = next(n for n in LANES if n >= len(active))
@@ -208,11 +208,11 @@ class DualPass:
         kept = sorted(active)
         moved = lanes.taken(kept, n_lanes)
         models = [active[lane] for lane in kept]
-        gaps = [before[lane] for lane in kept]
+        kept_gaps = [gaps[lane] for lane in kept]
         active.clear()
-        before.clear()
+        gaps.clear()
         active.update(enumerate(models))
-        before.update(enumerate(gaps))
+        gaps.update(enumerate(kept_gaps))
         return moved
 
     # certificates
@@ -396,11 +396,16 @@ class _Lanes:
         return new
 
 
-def _epochs_to(target: float, gap: float, last: float) -> float:
-    """How many more epochs the gap takes to the target, if it goes on falling as it does."""
-    if not 0 < gap < last:
-        return np.inf if gap > target else 0.0
-    return float(np.log(target / gap) / np.log(gap / last)) if target < gap else 0.0
+def _epochs_to(target: float, gaps: list[float]) -> float:
+    """How many more epochs the gap takes to the target, if it goes on falling as in the last half
+    of the epochs."""
+    half = len(gaps) // 2
+    gap, first = gaps[-1], gaps[half - 1]
+    if gap <= target:
+        return 0.0
+    if not 0 < gap < first:
+        return np.inf
+    return float(np.log(target / gap) / np.log(gap / first)) * (len(gaps) - half)
 
 
 def _longest_row(X: Rows) -> int:
