@@ -176,7 +176,8 @@ def _finite(fits: list[Fit], dtype: np.dtype) -> list[Fit]:
     """The answers, if all their numbers are finite."""
     most = np.finfo(dtype).max
     for fit in fits:
-        if not (np.abs(fit.coef).max(initial=0.0) <= most and np.isfinite(fit.intercept)):
+        low, high = fit.coef.min(initial=0.0), fit.coef.max(initial=0.0)
+        if not (-most <= low and high <= most and np.isfinite(fit.intercept)):
             raise ValueError(
                 "Floating-point overflow: the optimum has weights too large for "
                 f"{np.dtype(dtype).name}. Scale the columns of X."
