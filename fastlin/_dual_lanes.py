@@ -105,7 +105,7 @@ class DualPass:
     def _goes_on(self, model: DualModel, begun: int) -> bool:
         """Whether more epochs are worth while: not at the limit of float32 weights."""
         used = model.is_slow or model.n_iter >= min(model.max_iter, FAR)
-        if model.error is not None or model.fit.converged or used:
+        if model.is_lost or model.fit.converged or used:
             return False
         gap = model.fit.certificate.relative_gap
         stalled = begun >= _PATIENT and gap > _STALLED * model.last_gap
@@ -141,10 +141,8 @@ class DualPass:
                 gap = float(lanes.numbers[_FIELD["estimate"], lane]) / lanes.total[lane]
                 last = gaps[lane][-1] if gaps[lane] else None
                 gaps[lane].append(gap)
-                if not np.isfinite(gap):
-                    model.error = ValueError(
-                        "Floating-point overflow: the values of X are too large. Scale the columns."
-                    )
+                # columns of too unlike scales for float32 weights
+                model.is_lost |= not np.isfinite(gap)
                 # the first epoch begins with most rows untouched and says nothing
                 near = last is not None and gap * min(1.0, gap / max(last, 1e-300)) ** _LAG
                 enough = last is not None and epochs >= least
@@ -153,7 +151,7 @@ class DualPass:
                 if epochs >= _TRIAL and not enough:
                     used |= _epochs_to(model.target * lanes.value[lane], gaps[lane]) > FAR
                     model.is_slow |= used
-                if enough or used or not np.isfinite(gap):
+                if enough or used or model.is_lost:
                     done.append(lane)
             for lane in done:
                 self._keep(lanes, lane, active.pop(lane))
@@ -220,7 +218,7 @@ class DualPass:
     def _certify(self, models: list[DualModel]) -> None:
         """Weights, intercepts, gaps and responses of up to 8 models, in double."""
         stream, X, L = self.stream, self.stream.X, _WIDE
-        models = [model for model in models if model.error is None]
+        models = [model for model in models if not model.is_lost]
         if not models:
             return
         sides = Sides.of(stream, models, L)
@@ -251,6 +249,9 @@ class DualPass:
             certificate = Certificate.of(
                 mean[lane] + penalty, -conjugates[lane] / total - penalty, zero
             )
+            if not np.isfinite(certificate.relative_gap):
+                model.is_lost = True
+                continue
             model.fit = Fit(coef, float(b[lane]), model.n_iter, certificate,
                             certificate.relative_gap <= model.tol)
             if model.test is not None:

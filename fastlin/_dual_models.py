@@ -29,11 +29,12 @@ class DualStream:
     """The rows that all models share.
 
     `X` are the user's rows, `work` the float32 rows that descent runs on, perhaps with other column
-    numbers. `memberships[f]` says which rows are those of fold f; `codes` are class numbers.
+    numbers; None, if their values are too large for that. `memberships[f]` says which rows are
+    those of fold f; `codes` are class numbers.
     """
 
     X: Rows
-    work: Rows
+    work: Rows | None
     memberships: list[np.ndarray]
     codes: np.ndarray
     n_classes: int
@@ -62,10 +63,11 @@ class DualModel:
     intercept: float = 0.0
     target: float = 0.0
     last_gap: float = np.inf
+    # another method is to go on from `fit`, or to begin afresh
     is_slow: bool = False
+    is_lost: bool = False
     fit: Fit | None = None
     responses: np.ndarray | None = None
-    error: Exception | None = None
 
     @property
     def kind(self) -> tuple:

@@ -27,10 +27,13 @@ from ._prepare import by_frequency
 from ._problem import Problem
 from ._random import spawn_seed
 from ._row_slices import rows_taken
+from ._scores import longest_square
 from ._solve import solve
 
 __all__ = ["fit_classes", "fit_exact_together", "fits_exactly_together"]
 
+# Squares of rows up to this size are far from overflow in float32.
+_MOST_SINGLE = 1e30
 # Rows whose mean is the centre
 _SAMPLE = 4096
 # The hinge loss, whose dual variables stand at corners, needs shrinking: `_dual_cd`, one by one.
@@ -85,13 +88,14 @@ def fit_exact_together(rows, members, jobs: list[Job], codes, y, labels, weight,
             targets.lay_out(job)
         except (TypeError, ValueError) as error:
             job.error = error
-    passes = _passes(stream, jobs, n_jobs)
-    _parallel.run(passes, n_jobs, lambda: [task.cancel() for task in passes])
+    if stream.work is not None:
+        passes = _passes(stream, jobs, n_jobs)
+        _parallel.run(passes, n_jobs, lambda: [task.cancel() for task in passes])
+    models = [model for job in jobs if job.error is None for model in job.outputs]
     slow = [
         partial(_go_on_alone, stream, model, seed)
-        for task in passes
-        for model, seed in zip(task.models, spawn_seed(0, len(task.models)), strict=True)
-        if model.error is None and not model.fit.converged and model.n_iter < model.max_iter
+        for model, seed in zip(models, spawn_seed(0, len(models)), strict=True)
+        if model.fit is None or not model.fit.converged and model.n_iter < model.max_iter
     ]
     _parallel.run(slow, n_jobs)
     return [_finish(job, rows.dtype) for job in jobs]
@@ -122,9 +126,9 @@ def _go_on_alone(stream: DualStream, model: DualModel, seed: np.ndarray) -> None
         l2=1.0 / (model.C * s.sum()), weight=s[kept], loss_parameter=1.0,
         fit_intercept=model.fit_intercept,
     )  # fmt: skip
-    begun = model.fit
-    fit = solve(problem, "newton", model.tol, model.max_iter - model.n_iter, seed, begun)
-    model.fit = replace(fit, n_iter=begun.n_iter + fit.n_iter)
+    begun, done = model.fit, 0 if model.fit is None else model.n_iter
+    fit = solve(problem, "newton", model.tol, model.max_iter - done, seed, begun)
+    model.fit = replace(fit, n_iter=done + fit.n_iter)
     if model.test is not None:
         model.responses = matvec(stream.X, fit.coef, fit.intercept)[model.test]
 
@@ -139,8 +143,10 @@ def _stream(rows, members, codes, y, labels, weight, jobs, random_state) -> Dual
     visited = np.flatnonzero(union)
     if not len(visited):
         visited = np.arange(len(rows))
-    work, _ = by_frequency(as_rows(rows, np.float32), LANES[-1], _USUAL_EPOCHS)
-    order = row_order(work, y, visited, True, seed)
+    work = None
+    if longest_square(rows) <= _MOST_SINGLE:
+        work, _ = by_frequency(as_rows(rows, np.float32), LANES[-1], _USUAL_EPOCHS)
+    order = row_order(rows, y, visited, True, seed)
     made: dict[bool, Centre] = {}
 
     def orders(shuffle: bool) -> RowOrder:
@@ -195,9 +201,8 @@ def _passes(stream: DualStream, jobs: list[Job], n_jobs: int | None) -> list[Dua
 
 def _finish(job: Job, dtype: np.dtype) -> Any:
     """Give an estimator its answers; returns its responses or its exception."""
-    error = job.error or next((out.error for out in job.outputs if out.error is not None), None)
-    if error is not None:
-        return error
+    if job.error is not None:
+        return job.error
     estimator, n = job.estimator, len(job.outputs)
     fits = [out.fit for out in job.outputs]
     places = [k for k in range(n) if n == 1 or k not in job.absent]

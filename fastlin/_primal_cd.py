@@ -89,6 +89,12 @@ class Search:
 
     def run(self, problem: Problem, tol: float, max_iter: int, start: Fit | None = None) -> Fit:
         """The optimum for the penalty of `problem`, which has the data of this search."""
+        # an answer that is not finite is refused where it would be published
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return self._run(problem, tol, max_iter, start)
+
+    def _run(self, problem: Problem, tol: float, max_iter: int, start: Fit | None) -> Fit:
+        """`run`, whatever numbers come up on the way."""
         part, d = self._part, self.columns.shape[0]
         w, b = np.zeros(d), 0.0
         if start is not None:

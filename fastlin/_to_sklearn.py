@@ -129,6 +129,7 @@ def _logistic(model: Any, linear_model: Any) -> Any:
         _one_logistic(model, linear_model, k) for k in range(len(model.classes_))
     ]
     estimator.label_binarizer_ = LabelBinarizer(sparse_output=True).fit(model.classes_)
+    estimator.classes_ = model.classes_.copy()
     estimator.n_features_in_ = model.n_features_in_
     if hasattr(model, "feature_names_in_"):
         estimator.feature_names_in_ = model.feature_names_in_.copy()
@@ -166,6 +167,10 @@ def _namesake(model: Any, linear_model: Any) -> Any:
         **{name: given[name] for name in given if name in own and name not in _WAYS}
     )
     _give_weights(estimator, model)
+    if name == "RidgeClassifier":
+        from sklearn.preprocessing import LabelBinarizer
+
+        estimator._label_binarizer = LabelBinarizer(pos_label=1, neg_label=-1).fit(model.classes_)
     for name in ("n_iter_", "alpha_", "l1_ratio_", "alphas_", "mse_path_", "dual_gap_"):
         if hasattr(model, name):
             setattr(estimator, name, copy.copy(getattr(model, name)))

@@ -119,7 +119,7 @@ class LogisticRegressionCV(LogisticRegression):
             return np.logspace(*_DECADES, int(given))
         values = np.asarray(given, dtype=np.float64)
         low = 0.0 if name == "Cs" else -1e-300
-        good = values.ndim == 1 and len(values) and np.isfinite(values).all()
+        good = values.ndim == 1 and len(values) and not np.isnan(values).any()
         if not good or values.min() <= low or name != "Cs" and values.max() > 1:
             rule = "numbers > 0" if name == "Cs" else "numbers in [0, 1]"
             raise ValueError(f"{name} must hold {rule}, at least one, got {given!r}.")

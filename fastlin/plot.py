@@ -264,6 +264,10 @@ def convergence(curves: dict[str, tuple[Any, Any]], *, ax: Any = None) -> Any:
                 f"curves must hold as many seconds as gaps, at least one, got {len(seconds)} and "
                 f"{len(left)} for {name!r}."
             )
+        if not (np.isfinite(left).all() and np.isfinite(seconds).all() and (left >= 0).all()):
+            raise ValueError(
+                f"curves must hold finite seconds and gaps >= 0, got others for {name!r}."
+            )
     if not points:
         raise ValueError("curves must hold at least one curve, got none.")
     ax = _axes(ax)
@@ -310,6 +314,8 @@ def regularization_path(path: Any, *, ax: Any = None, most: int = 20) -> Any:
     >>> ax = plot.regularization_path(path)  # doctest: +SKIP
     """
     Integer(1).check("most", most)
+    if not (hasattr(path, "alphas") and hasattr(path, "coefs")):
+        raise TypeError(f"path must come from regularization_path, got {shown(path)}.")
     alphas, coefs = np.asarray(path.alphas), np.asarray(path.coefs)
     ax = _axes(ax)
     size = np.abs(coefs).max(axis=1)

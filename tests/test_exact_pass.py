@@ -1,5 +1,7 @@
 """Exact models solved side by side: each is at its own optimum, whatever its company."""
 
+import warnings
+
 import numpy as np
 import pytest
 from layouts import LAYOUTS
@@ -178,6 +180,31 @@ def test_the_shift_of_a_column_changes_nothing():
     for model, z, other in zip(twins, before, after, strict=True):
         assert model.duality_gap_[0] <= 1e-7
         np.testing.assert_allclose(other, z, atol=2e-3)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("unlike", ["shifted", "a column of times", "huge"])
+def test_columns_beyond_float32_weights(loss, unlike):
+    """Lanes that overflow, or rows that float32 can't hold, are solved one by one in double."""
+    _, dense, y, train, test = problem()
+    X = {
+        "shifted": dense + 1e4,
+        "a column of times": np.column_stack([dense, 1.7e9 + 1e6 * dense[:, 0]]),
+        "huge": dense * 1e40,
+    }[unlike]
+    models = [made(loss, C=C, tol=1e-5) for C in (0.1, 100.0) for _ in train]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # told by the gap, if it is so
+        out = fit_together(models, X, y, train * 2, test * 2)
+    for m, (model, z) in enumerate(zip(models, out, strict=True)):
+        rows, (w, b) = train[m % FOLDS], (model.coef_[0], model.intercept_[0])
+        got = objective(loss, X[rows], y[rows], np.ones(len(rows)), model.C, w, b)
+        assert got == pytest.approx(model.objective_[0], rel=1e-6)
+        np.testing.assert_allclose(z, X[test[m % FOLDS]] @ w + b, rtol=1e-6, atol=1e-5)
+        if unlike == "shifted":
+            best = optimum(loss, dense[rows], y[rows], np.ones(len(rows)), model.C, True)
+            assert model.duality_gap_[0] <= 1e-5
+            assert got <= best * (1 + 2e-5)
 
 
 def test_an_epoch_is_not_enough():

@@ -1,5 +1,7 @@
 """LinearSVC and LinearSVR as a user meets them."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -241,6 +243,21 @@ def test_too_few_epochs_are_told_with_the_gap(cls, loss, which):
     with pytest.warns(ConvergenceWarning, match="stopped after 1 iterations with a duality gap"):
         model = cls(loss=loss, C=100, max_iter=1, tol=1e-9).fit(X, y)
     assert np.ravel(model.duality_gap_)[0] > 1e-9
+
+
+@pytest.mark.parametrize("shift", [1e4, 1e6, 1e8])
+def test_a_certificate_is_of_the_weights_that_are_returned(shift):
+    """Columns far from 0 make roundings large: the gap has to say so."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 5))
+    y = X @ [1.0, 2.0, 0.0, 0.0, -1.0] + 0.1 * rng.normal(size=40)
+    best = LinearSVR(tol=1e-8).fit(X, y).objective_
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = LinearSVR().fit(X + shift, y)
+    found = np.abs(y - model.predict(X + shift)).mean() + model.coef_ @ model.coef_ / 80
+    assert model.objective_ == pytest.approx(found, rel=1e-4)
+    assert best >= model.objective_ * (1 - model.duality_gap_) - 1e-6
 
 
 def test_verbose_tells_of_each_optimum(capsys):
