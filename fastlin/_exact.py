@@ -179,8 +179,8 @@ def _finite(fits: list[Fit], dtype: np.dtype) -> list[Fit]:
         low, high = fit.coef.min(initial=0.0), fit.coef.max(initial=0.0)
         if not (-most <= low and high <= most and np.isfinite(fit.intercept)):
             raise ValueError(
-                "Floating-point overflow: the optimum has weights too large for "
-                f"{np.dtype(dtype).name}. Scale the columns of X."
+                f"Floating-point overflow: no finite weights were found in {np.dtype(dtype).name}. "
+                "Scale and centre the columns of X."
             )
     return fits
 
