@@ -14,6 +14,7 @@ many columns go to conjugate gradients.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -111,7 +112,7 @@ def answer(problem: Problem, rows: Centred, factor: Factor, tol: float) -> Fit:
     )  # fmt: skip
 
 
-class Factor:
+class Factor(ABC):
     """(A^T A + l2 I)^-1 in some form; what it solves for, `state`, is w unless it says other."""
 
     rank: int | None = None
@@ -132,9 +133,9 @@ class Factor:
         """The dual variables, if they are what is solved for."""
         return None
 
+    @abstractmethod
     def step(self, residual: np.ndarray, state: np.ndarray) -> np.ndarray:
         """What to add to the state, whose residuals are y - mean - (X - c) w."""
-        raise NotImplementedError
 
 
 class ByColumns(Factor):

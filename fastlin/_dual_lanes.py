@@ -91,7 +91,7 @@ class DualPass:
         todo = list(self.models)
         for begun in range(_MOST_ROUNDS):
             # each round has orders of its own, so that nothing depends on how long others took
-            self.order = self.stream.order(True)
+            self.order = self.stream.order.fork()
             for _ in range(begun):
                 self.order.next()
             self._descend(todo, 1 << begun)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ._core.rows import Rows
 from ._epochs import RowOrder
+from ._patterns import row_patterns, without_idle
 from ._problem import Fit
 
 __all__ = ["Centre", "DualModel", "DualStream", "Sides"]
@@ -39,7 +40,7 @@ class DualStream:
     codes: np.ndarray
     n_classes: int
     sample_weight: np.ndarray
-    order: Callable[[bool], RowOrder]
+    order: RowOrder
     centre: Callable[[bool], Centre]
 
 
@@ -87,25 +88,13 @@ class Sides:
     @classmethod
     def of(cls, stream: DualStream, models: list[DualModel], n_lanes: int) -> Sides:
         """Rows that all models treat alike share a pattern."""
-        folds = sorted({model.fold for model in models})
-        key = np.zeros(len(stream.X), np.int64)
-        for bit, fold in enumerate(folds):
-            key |= stream.memberships[fold].astype(np.int64) << bit
-        key = key * stream.n_classes + stream.codes
-        found, inverse = np.unique(key, return_inverse=True)
-        member, code = np.divmod(found, stream.n_classes)
-        weight, target = np.zeros((len(found), n_lanes)), np.ones((len(found), n_lanes))
-        for lane, model in enumerate(models):
-            inside = (member >> folds.index(model.fold)) & 1
-            weight[:, lane] = inside * model.class_weight[code]
-            target[:, lane] = model.class_target[code]
-        pattern = inverse.astype(np.int32).ravel()
+        pattern, weight, target = row_patterns(
+            stream.memberships, stream.codes, stream.n_classes, models, n_lanes
+        )
         own = stream.sample_weight if len(stream.sample_weight) else None
-        return cls(pattern, weight, target, np.bincount(pattern, own, len(found)) @ weight)
+        return cls(pattern, weight, target, np.bincount(pattern, own, len(weight)) @ weight)
 
     def without(self, lanes: list[int]) -> np.ndarray:
         """The pattern of each row, -1 where no lane but the given ones learns from it."""
         self.weight[:, lanes] = 0.0
-        idle = ~self.weight.any(axis=1)
-        number = np.where(idle, -1, np.arange(len(idle))).astype(np.int32)
-        return number[self.pattern]
+        return without_idle(self.pattern, self.weight)

@@ -18,7 +18,7 @@ from ._base import Estimator
 from ._core.rows import Rows
 from ._data import rows_of
 from ._exceptions import warn_convergence
-from ._online_kinds import absent_classes
+from ._labels import labels_of, weights_of
 from ._params import Boolean, ClassWeight, Either, Integer, OneOf, RandomState, Real
 from ._problem import Certificate, Fit, Problem
 from ._progress import show_optima
@@ -29,9 +29,6 @@ from ._solve import is_little, solve
 from ._validation import (
     check_sample_weight,
     check_target,
-    effective_weight,
-    encode_labels,
-    listed,
 )
 
 __all__ = ["ExactClassifierMixin", "ExactEstimator", "ExactRegressorMixin", "check_size"]
@@ -270,21 +267,14 @@ class ExactClassifierMixin:
         from ._exact_pass import fit_classes, fits_exactly_together  # which needs this module
 
         rows, y, sample_weight = self._begin(X, y, sample_weight)
-        classes, codes = encode_labels(y)
-        old = getattr(self, "classes_", None) if getattr(self, "warm_start", False) else None
-        if old is not None and not np.array_equal(old, classes):
-            raise ValueError(
-                f"warm_start goes on from the classes {listed(old.tolist())}, but y holds "
-                f"{listed(classes.tolist())}; fit with warm_start=False."
-            )
-        weight = effective_weight(self.class_weight, classes, codes, sample_weight)
-        absent = absent_classes(classes, np.bincount(codes, weight, len(classes)))
-        positive = [1] if len(classes) == 2 else range(len(classes))
-        places = [k for k in range(len(positive)) if positive[k] not in absent]
-        several = len(places) > 1 and not is_little(*rows.shape)
+        classes, codes = labels_of(self, y)
+        several = len(classes) > 2 and not is_little(*rows.shape)
         if several and fits_exactly_together(self):
             fit_classes(self, rows, classes, codes, sample_weight)
             return self
+        weight, absent = weights_of(self, classes, codes, sample_weight)
+        positive = [1] if len(classes) == 2 else range(len(classes))
+        places = [k for k in range(len(positive)) if positive[k] not in absent]
         targets = [np.where(codes == positive[k], 1.0, -1.0) for k in places]
         self._solve_all(rows, targets, weight, places, len(positive))
         self.classes_ = classes

@@ -19,16 +19,17 @@ from ._core.rows import Rows
 from ._data import as_rows
 from ._dual_lanes import DualPass
 from ._dual_models import Centre, DualModel, DualStream
-from ._epochs import RowOrder, row_order
+from ._epochs import row_order
 from ._exact import ExactClassifierMixin, check_size
 from ._fold_targets import Job, Targets
 from ._lanes import LANES
+from ._patterns import parted
 from ._prepare import by_frequency
 from ._problem import Problem
 from ._random import spawn_seed
 from ._row_slices import rows_taken
 from ._scores import longest_square
-from ._solve import solve
+from ._solve import PEER_SOLVERS, solve
 
 __all__ = ["fit_classes", "fit_exact_together", "fits_exactly_together"]
 
@@ -57,7 +58,7 @@ def fits_exactly_together(estimator: Any) -> bool:
     except (TypeError, ValueError):
         return False
     by_rows = terms["loss"] in _LOSSES and terms["l1"] == 0 and terms["l2"] > 0
-    free = getattr(estimator, "solver", "auto") in ("auto", "dual_cd")
+    free = getattr(estimator, "solver", "auto") in ("auto", *PEER_SOLVERS)
     return bool(by_rows and free and estimator.tol >= _TIGHTEST
                 and not getattr(estimator, "warm_start", False))
 
@@ -78,7 +79,7 @@ class _ExactTargets(Targets):
 
 
 def fit_exact_together(rows, members, jobs: list[Job], codes, y, labels, weight, n_jobs,
-                       random_state: Any) -> list[Any]:
+                       memory_limit: int | None, random_state: Any) -> list[Any]:
     """`_onepass.fit_together` for exact estimators, given what that has read."""
     check_size(rows)
     stream = _stream(rows, members, codes, y, labels, weight, jobs, random_state)
@@ -88,10 +89,10 @@ def fit_exact_together(rows, members, jobs: list[Job], codes, y, labels, weight,
             targets.lay_out(job)
         except (TypeError, ValueError) as error:
             job.error = error
+    models = [job.outputs[k] for job in jobs if job.error is None for k in _places(job)]
     if stream.work is not None:
-        passes = _passes(stream, jobs, n_jobs)
+        passes = _passes(stream, models, n_jobs, memory_limit)
         _parallel.run(passes, n_jobs, lambda: [task.cancel() for task in passes])
-    models = [model for job in jobs if job.error is None for model in job.outputs]
     slow = [
         partial(_go_on_alone, stream, model, seed)
         for model, seed in zip(models, spawn_seed(0, len(models)), strict=True)
@@ -101,6 +102,12 @@ def fit_exact_together(rows, members, jobs: list[Job], codes, y, labels, weight,
     return [_finish(job, rows.dtype) for job in jobs]
 
 
+def _places(job: Job) -> list[int]:
+    """Which outputs of a job there is something to learn for: not those of absent classes."""
+    n = len(job.outputs)
+    return [k for k in range(n) if n == 1 or k not in job.absent]
+
+
 def fit_classes(estimator: Any, rows: Rows, classes: np.ndarray, codes: np.ndarray,
                 weight: np.ndarray | None) -> None:
     """Fit a classifier of several classes, each against the rest, on all rows."""
@@ -108,7 +115,7 @@ def fit_classes(estimator: Any, rows: Rows, classes: np.ndarray, codes: np.ndarr
     members = [np.ones(len(rows), bool)]
     (answer,) = fit_exact_together(
         rows, members, [job], codes.astype(np.int32), codes.astype(np.float64), classes, weight,
-        estimator.n_jobs, None,
+        estimator.n_jobs, None, None,
     )  # fmt: skip
     if isinstance(answer, Exception):
         raise answer
@@ -149,9 +156,6 @@ def _stream(rows, members, codes, y, labels, weight, jobs, random_state) -> Dual
     order = row_order(rows, y, visited, True, seed)
     made: dict[bool, Centre] = {}
 
-    def orders(shuffle: bool) -> RowOrder:
-        return order.fork()
-
     def centre(fit_intercept: bool) -> Centre:
         if fit_intercept not in made:
             made[fit_intercept] = _centre(rows, fit_intercept)
@@ -161,7 +165,7 @@ def _stream(rows, members, codes, y, labels, weight, jobs, random_state) -> Dual
         centre(intercept)  # before there are threads
     empty = np.empty(0)
     return DualStream(
-        rows, work, members, codes, len(labels), empty if weight is None else weight, orders, centre
+        rows, work, members, codes, len(labels), empty if weight is None else weight, order, centre
     )
 
 
@@ -178,41 +182,29 @@ def _centre(rows: Any, fit_intercept: bool) -> Centre:
     return Centre(np.maximum(q + square - 2 * k, 0.0), k, square)
 
 
-def _passes(stream: DualStream, jobs: list[Job], n_jobs: int | None) -> list[DualPass]:
-    """Models of one kind, those of like strength of penalty together."""
-    kinds: dict[tuple, list[DualModel]] = {}
-    for job in jobs:
-        if job.error is None:
-            for output in job.outputs:
-                kinds.setdefault(output.kind, []).append(output)
-    threads = _parallel.n_threads(n_jobs)
-    n_models = sum(map(len, kinds.values()))
-    passes = []
-    for models in kinds.values():
-        models.sort(key=lambda model: model.C)
-        share = max(1, -(-len(models) * min(threads, n_models) // n_models))
-        wanted = -(-len(models) // share)
-        size = next((n for n in LANES if n >= wanted), LANES[-1])
-        for start in range(0, len(models), size):
-            passes.append(DualPass(stream, models[start : start + size]))
+def _passes(stream: DualStream, models: list[DualModel], n_jobs: int | None,
+            limit: int | None) -> list[DualPass]:
+    """The passes of all models, those of like strength of penalty together."""
+    d = stream.X.shape[1]
+    ordered = sorted(models, key=lambda model: model.C)
+    # weights in float32, and in double while the answers are certified
+    parts = parted(ordered, list(LANES), d, lambda model: 12 * d, n_jobs, limit)
     # those that take longest begin first
-    return passes[::-1]
+    return [DualPass(stream, part) for part, _ in reversed(parts)]
 
 
 def _finish(job: Job, dtype: np.dtype) -> Any:
     """Give an estimator its answers; returns its responses or its exception."""
     if job.error is not None:
         return job.error
-    estimator, n = job.estimator, len(job.outputs)
-    fits = [out.fit for out in job.outputs]
-    places = [k for k in range(n) if n == 1 or k not in job.absent]
-    estimator._publish([fits[k] for k in places], dtype, places, n)
+    estimator, n, places = job.estimator, len(job.outputs), _places(job)
+    fits = [job.outputs[k].fit for k in places]
+    estimator._publish(fits, dtype, places, n)
     estimator.classes_ = job.classes
     estimator._warn(fits)
     if job.test is None:
         return None
-    p = [out.responses for out in job.outputs]
-    responses = p[0] if n == 1 else np.stack(p, axis=1)
-    for k in job.absent:
-        responses[:, k] = -np.inf
-    return responses
+    responses = np.full((len(job.test), n), -np.inf)
+    for k in places:
+        responses[:, k] = job.outputs[k].responses
+    return responses[:, 0] if n == 1 else responses

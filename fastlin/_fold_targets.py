@@ -11,10 +11,10 @@ import numpy as np
 from . import _parallel
 from ._core.rows import Rows
 from ._epochs import RowOrder, train
+from ._labels import absent_classes
 from ._lanes import Model, Stream
 from ._learner import make_learner
 from ._online import relative_weight
-from ._online_kinds import absent_classes
 from ._safety import (
     best_constant_loss,
     loss_if_worse_than_constant,

@@ -20,6 +20,7 @@ from ._epochs import EpochPlan, Progress, Report, RowOrder
 from ._isa import ISA
 from ._learner import make_learner
 from ._parallel import Cancelled, is_cancelled
+from ._patterns import row_patterns, without_idle
 from ._scores import rows_per_call
 
 __all__ = ["LANES", "Model", "Pass", "Stream", "lane_bytes"]
@@ -37,8 +38,6 @@ _STATE = (
 )  # fmt: skip
 # Numbers per call of a kernel that goes over all weights: some milliseconds.
 _WEIGHTS_PER_CALL = 1 << 23
-# Up to this many combinations of folds and classes are counted off; more are sorted.
-_MOST_KEYS = 1 << 22
 
 
 @dataclass
@@ -178,39 +177,16 @@ class Pass:
         }  # fmt: skip
 
     def _lay_out_patterns(self) -> None:
-        """Rows that all models treat alike share a pattern: weights and targets of the lanes."""
-        stream, L = self.stream, self.n_lanes
-        folds = sorted({model.fold for model in self.models})
-        key = np.zeros(len(stream.X), np.int32)
-        for bit, fold in enumerate(folds):
-            key |= stream.memberships[fold].astype(np.int32) << bit
-        if stream.codes is not None:
-            key *= stream.n_classes
-            key += stream.codes
-        n_keys = stream.n_classes << len(folds)
-        if n_keys <= _MOST_KEYS:
-            found = np.flatnonzero(np.bincount(key, minlength=n_keys))
-            number = np.full(n_keys, -1, np.int32)
-            number[found] = np.arange(len(found), dtype=np.int32)
-            self.pattern = number[key]
-        else:
-            found, inverse = np.unique(key, return_inverse=True)
-            self.pattern = inverse.astype(np.int32).ravel()
-        member, code = np.divmod(found, stream.n_classes)
-        self.pattern_weight = np.zeros((len(found), L))
-        self.pattern_target = np.ones((len(found), L))
-        for lane, model in enumerate(self.models):
-            inside = (member >> folds.index(model.fold)) & 1
-            self.pattern_weight[:, lane] = inside * model.class_weight[code]
-            self.pattern_target[:, lane] = model.class_target[code]
+        """Weights and targets of the lanes, by what the rows have in common."""
+        stream = self.stream
+        self.pattern, self.pattern_weight, self.pattern_target = row_patterns(
+            stream.memberships, stream.codes, stream.n_classes, self.models, self.n_lanes
+        )
         self._forget_idle_patterns()
 
     def _forget_idle_patterns(self) -> None:
         """Rows that no lane learns from are passed over."""
-        idle = ~self.pattern_weight.any(axis=1)
-        if idle.any():
-            number = np.where(idle, -1, np.arange(len(idle))).astype(np.int32)
-            self.pattern = np.where(self.pattern >= 0, number[self.pattern], -1).astype(np.int32)
+        self.pattern = without_idle(self.pattern, self.pattern_weight)
 
     def _visit(self, order: np.ndarray, fetch: np.ndarray) -> None:
         """One epoch."""

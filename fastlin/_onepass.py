@@ -23,9 +23,9 @@ from ._exact_pass import fit_exact_together, fits_exactly_together
 from ._fold_targets import Alone, Job, Targets
 from ._folds import row_numbers
 from ._lanes import LANES, Model, Pass, Stream, lane_bytes
-from ._memory import machine_bytes
 from ._online import OnlineEstimator
 from ._params import shown
+from ._patterns import parted
 from ._prepare import by_frequency
 from ._random import spawn_seed
 from ._validation import check_sample_weight, check_target, encode_labels
@@ -109,7 +109,7 @@ def fit_together(
     members, jobs = _jobs(estimators, train, test, len(rows))
     if fits_exactly_together(estimators[0]):
         return fit_exact_together(rows, members, jobs, codes, y, labels, weight, n_jobs,
-                                  random_state)
+                                  memory_limit, random_state)
     stream = _stream(rows, members, codes, y, labels, weight, jobs, random_state)
     targets = Targets(stream, rows, y, labels)
     for job in jobs:
@@ -219,40 +219,17 @@ def _stream(rows, members, codes, y, labels, weight, jobs, random_state) -> Stre
 
 
 def _passes(stream: Stream, jobs: list[Job], n_jobs: int | None, limit: int | None) -> list[Pass]:
-    """Models of one kind in passes: as many side by side as there are lanes, memory allows, and
-    leaves work for each thread."""
-    whole = isinstance(limit, (int, np.integer)) and not isinstance(limit, bool)
-    if limit is not None and not (whole and limit >= 1):
-        raise ValueError(
-            f"memory_limit must be None or a number of bytes >= 1, got {shown(limit)}."
-        )
-    kinds: dict[tuple, list[Model]] = {}
-    for job in jobs:
-        if job.error is None:
-            for output in job.outputs:
-                if isinstance(output, Model):
-                    kinds.setdefault(output.kind, []).append(output)
-    threads = _parallel.n_threads(n_jobs)
-    widest = [n for n in LANES if n * stream.X.dtype.itemsize <= 64]
-    n_models = sum(map(len, kinds.values()))
-    passes = []
-    for models in kinds.values():
-        share = max(1, -(-len(models) * min(threads, n_models) // n_models))
-        wanted = -(-len(models) // share)
-        room = (machine_bytes() // 4 if limit is None else limit) // min(threads, n_models)
-        fitting = [n for n in widest if n * lane_bytes(models[0], stream.X) <= room]
-        if not fitting and limit is not None:
-            need = widest[0] * lane_bytes(models[0], stream.X) * min(threads, n_models)
-            raise ValueError(
-                f"memory_limit must be at least {need} bytes for {stream.X.shape[1]} columns, got "
-                f"{limit}; hash the columns to fewer."
-            )
-        most = (fitting or widest[:1])[-1]
-        size = next((n for n in widest if n >= wanted and n <= most), most)
-        for start in range(0, len(models), size):
-            part = models[start : start + size]
-            passes.append(Pass(stream, part, next(n for n in widest if n >= len(part))))
-    return passes
+    """The passes that train all models which share one."""
+    models = [
+        output for job in jobs if job.error is None for output in job.outputs
+        if isinstance(output, Model)
+    ]  # fmt: skip
+    X = stream.X
+    widths = [n for n in LANES if n * X.dtype.itemsize <= 64]
+    parts = parted(
+        models, widths, X.shape[1], lambda model: lane_bytes(model, X), n_jobs, limit
+    )
+    return [Pass(stream, part, n_lanes) for part, n_lanes in parts]
 
 
 def _finish(job: Job, targets: Targets) -> Any:

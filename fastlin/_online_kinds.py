@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ._base import r2
-from ._exceptions import warn
 from ._grow import grow_memories
+from ._labels import labels_of, weights_of
 from ._oof import set_out_of_fold
 from ._params import ClassWeight, Either, Integer, OneOf
 from ._validation import (
@@ -20,7 +20,7 @@ from ._validation import (
     partial_fit_classes,
 )
 
-__all__ = ["MULTI_CLASS", "OnlineClassifierMixin", "OnlineRegressorMixin", "absent_classes"]
+__all__ = ["MULTI_CLASS", "OnlineClassifierMixin", "OnlineRegressorMixin"]
 
 # What `partial_fit` changes in a classifier.
 _LEARNT = ("_memories", "_segments", "classes_", "coef_", "intercept_", "t_", "n_iter_")
@@ -155,17 +155,10 @@ class OnlineClassifierMixin:
         ConvergenceWarning
             If `max_iter` ended training, or the best constant would predict better.
         """
-        old = getattr(self, "classes_", None) if self.warm_start else None
         rows, y, sample_weight = self._begin(X, y, sample_weight, reset=True)
         set_out_of_fold(self, rows, y, sample_weight, cv)
-        classes, codes = encode_labels(y)
-        if old is not None and not np.array_equal(old, classes):
-            raise ValueError(
-                f"warm_start goes on from the classes {listed(old.tolist())}, but y holds "
-                f"{listed(classes.tolist())}; fit with warm_start=False."
-            )
-        weight = effective_weight(self.class_weight, classes, codes, sample_weight)
-        absent = absent_classes(classes, np.bincount(codes, weight, len(classes)))
+        classes, codes = labels_of(self, y)
+        weight, absent = weights_of(self, classes, codes, sample_weight)
         targets, groups = self._targets(classes, codes)
         start = self._start(groups, rows.shape[1], coef_init, intercept_init)
         self._train(rows, targets, groups, weight, start, codes, _share_right, callback)
@@ -267,24 +260,6 @@ class OnlineClassifierMixin:
 def _label_kind(labels: np.ndarray) -> str:
     """Strings (and other objects), booleans or numbers."""
     return {"b": "boolean", **dict.fromkeys("OUST", "text")}.get(labels.dtype.kind, "number")
-
-
-def absent_classes(classes: np.ndarray, mass: np.ndarray) -> list:
-    """Classes whose rows all weigh 0, with a warning; fewer than two others are an error."""
-    absent = np.flatnonzero(mass == 0).tolist()
-    if len(classes) - len(absent) < 2:
-        left = listed(classes[mass > 0].tolist())
-        raise ValueError(
-            f"The number of classes has to be greater than one; got 1 class "
-            f"with a sample_weight above 0: {left}."
-        )
-    if absent:
-        warn(
-            "UserWarning",
-            f"all rows of the classes {listed(classes[absent].tolist())} have weight 0: they keep "
-            "their places in classes_ and are never predicted.",
-        )
-    return absent
 
 
 def _share_right(y: np.ndarray, p: np.ndarray, weight: np.ndarray | None) -> float:

@@ -118,9 +118,8 @@ class LogisticRegressionCV(LogisticRegression):
         if name == "Cs" and np.ndim(given) == 0:
             return np.logspace(*_DECADES, int(given))
         values = np.asarray(given, dtype=np.float64)
-        low = 0.0 if name == "Cs" else -1e-300
-        good = values.ndim == 1 and len(values) and not np.isnan(values).any()
-        if not good or values.min() <= low or name != "Cs" and values.max() > 1:
+        within = values > 0 if name == "Cs" else (values >= 0) & (values <= 1)
+        if values.ndim != 1 or not len(values) or not within.all():
             rule = "numbers > 0" if name == "Cs" else "numbers in [0, 1]"
             raise ValueError(f"{name} must hold {rule}, at least one, got {given!r}.")
         return values

@@ -161,6 +161,32 @@ def test_several_classes_and_class_weights():
             assert got == pytest.approx(best, rel=2e-7)
 
 
+def test_a_class_of_weight_zero_is_told_of_once():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(12_000, 100)), np.arange(12_000) % 3
+    with pytest.warns(UserWarning, match="weight 0") as told:
+        model = LogisticRegression(C=1e-3).fit(X, y, sample_weight=(y != 1).astype(float))
+    assert len(told) == 1
+    assert model.intercept_[1] == -np.inf and not model.coef_[1].any()
+    assert model.n_iter_[1] == 0 and (model.duality_gap_ <= 1e-4).all()
+    alone = LogisticRegression(C=1e-3).fit(X[y != 1], y[y != 1])
+    np.testing.assert_allclose(model.coef_[2], alone.coef_[0], atol=1e-3)
+
+
+def test_memory_limit_changes_no_bit():
+    X, _, y, train, test = problem()
+    one = 12 * X.shape[1]
+    found = []
+    for limit in (None, 16 * one, 4 * one):
+        models = [made("log_loss", C=C, tol=1e-6) for C in (0.1, 1.0, 10.0) for _ in train]
+        fit_together(models, X, y, train * 3, test * 3, memory_limit=limit)
+        found.append([model.coef_.tobytes() for model in models])
+    assert found[0] == found[1] == found[2]
+    for wrong, rule in ((one, "at least"), (0, "None or a number")):
+        with pytest.raises(ValueError, match=f"memory_limit must be {rule}"):
+            fit_together([made("log_loss")], X, y, train[:1], memory_limit=wrong)
+
+
 def test_a_class_that_a_fold_lacks():
     X, _, y, _, _ = problem()
     only = np.flatnonzero(y > 0)
@@ -219,10 +245,12 @@ def test_an_epoch_is_not_enough():
 def test_what_fits_exactly_together():
     assert fits_exactly_together(LogisticRegression())
     assert fits_together(LogisticRegression(C=3, tol=1e-6))
+    assert fits_exactly_together(LogisticRegression(solver="lbfgs"))  # another word for "auto"
     for other in (
         LogisticRegression(C=-1), LogisticRegression(l1_ratio=0.5), LogisticRegression(tol=1e-12),
         LogisticRegression(warm_start=True), LogisticRegression(penalty="l1"),
         LogisticRegression(penalty=None), LogisticRegression(solver="newton"),
+        LogisticRegression(solver="dual_cd"),
     ):  # fmt: skip
         assert not fits_exactly_together(other)
 

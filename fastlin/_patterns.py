@@ -1,0 +1,90 @@
+"""What models that share a pass have in common: which rows they treat alike, and how many of them
+go over the rows together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ._memory import machine_bytes
+from ._parallel import n_threads
+from ._params import shown
+
+__all__ = ["parted", "row_patterns", "without_idle"]
+
+# Up to this many combinations of folds and classes are counted off; more are sorted.
+_MOST_KEYS = 1 << 22
+
+
+def row_patterns(memberships: list[np.ndarray], codes: np.ndarray | None, n_classes: int,
+                 models: list[Any], n_lanes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(pattern of each row, weights and targets of the lanes by pattern): rows that all models
+    treat alike share one. A model has a `fold`, and weights and targets by class number."""
+    folds = sorted({model.fold for model in models})
+    n_keys = n_classes << len(folds)
+    kind = np.int32 if n_keys <= np.iinfo(np.int32).max else np.int64
+    key = np.zeros(len(memberships[folds[0]]), kind)
+    for bit, fold in enumerate(folds):
+        key |= memberships[fold].astype(kind) << bit
+    if codes is not None:
+        key *= n_classes
+        key += codes
+    if n_keys <= _MOST_KEYS:
+        found = np.flatnonzero(np.bincount(key, minlength=n_keys))
+        number = np.full(n_keys, -1, np.int32)
+        number[found] = np.arange(len(found), dtype=np.int32)
+        pattern = number[key]
+    else:
+        found, inverse = np.unique(key, return_inverse=True)
+        pattern = inverse.astype(np.int32).ravel()
+    member, code = np.divmod(found, n_classes)
+    weight, target = np.zeros((len(found), n_lanes)), np.ones((len(found), n_lanes))
+    for lane, model in enumerate(models):
+        inside = (member >> folds.index(model.fold)) & 1
+        weight[:, lane] = inside * model.class_weight[code]
+        target[:, lane] = model.class_target[code]
+    return pattern, weight, target
+
+
+def without_idle(pattern: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The pattern of each row, -1 where no lane learns from it: such rows are passed over."""
+    idle = ~weight.any(axis=1)
+    if not idle.any():
+        return pattern
+    number = np.where(idle, -1, np.arange(len(idle))).astype(np.int32)
+    return np.where(pattern >= 0, number[pattern], -1).astype(np.int32)
+
+
+def parted(models: list[Any], widths: list[int], n_columns: int, lane_bytes: Callable[[Any], int],
+           n_jobs: int | None, limit: int | None) -> list[tuple[list[Any], int]]:
+    """(models of one kind, number of lanes) of each pass: as many side by side as there are lanes
+    in `widths`, memory allows, and leaves work for each thread."""
+    whole = isinstance(limit, (int, np.integer)) and not isinstance(limit, bool)
+    if limit is not None and not (whole and limit >= 1):
+        raise ValueError(
+            f"memory_limit must be None or a number of bytes >= 1, got {shown(limit)}."
+        )
+    kinds: dict[tuple, list[Any]] = {}
+    for model in models:
+        kinds.setdefault(model.kind, []).append(model)
+    threads = min(n_threads(n_jobs), len(models))
+    passes = []
+    for alike in kinds.values():
+        share = max(1, -(-len(alike) * threads // len(models)))
+        wanted = -(-len(alike) // share)
+        room = (machine_bytes() // 4 if limit is None else limit) // threads
+        one = lane_bytes(alike[0])
+        fitting = [n for n in widths if n * one <= room]
+        if not fitting and limit is not None:
+            raise ValueError(
+                f"memory_limit must be at least {widths[0] * one * threads} bytes for {n_columns} "
+                f"columns, got {limit}; hash the columns to fewer."
+            )
+        most = (fitting or widths[:1])[-1]
+        size = next((n for n in widths if n >= wanted and n <= most), most)
+        for start in range(0, len(alike), size):
+            part = alike[start : start + size]
+            passes.append((part, next(n for n in widths if n >= len(part))))
+    return passes
