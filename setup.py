@@ -31,6 +31,8 @@ MODULES = {
     "dual_cd": [],
     "multi": ["fl_dispatch.c"],
     "joint": [],
+    "joint_blocks": [],
+    "joint_dual": [],
     "voted": [],
     "respond": [],
     "scorer": [],

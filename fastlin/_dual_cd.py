@@ -17,12 +17,12 @@ import numpy as np
 from ._blocks import matvec, rmatvec
 from ._core import dual_cd as _dual_cd
 from ._core import losses as _losses
-from ._core.rows import NEAR_BYTES, Rows
-from ._data import as_rows
 from ._dual_newton import ascend
+from ._dual_watch import LEAP, Watch
 from ._epochs import RowOrder, row_order
 from ._parallel import Cancelled, is_cancelled
 from ._problem import Certificate, Fit, Problem
+from ._row_centre import centre_of, in_single, proximal_weight, seen_from
 from ._scores import rows_per_call
 
 __all__ = ["solve"]
@@ -32,31 +32,14 @@ _NO_MARKS = np.empty(0, np.uint8)
 # Losses made of lines: variables settle at corners, and their rows may rest.
 _OF_LINES = ("hinge", "epsilon_insensitive")
 _OF_MARGINS = ("log_loss", "hinge", "squared_hinge")
-# nu over the mean of |x - c|^2: ten times more costs two to three times as many epochs, ten times
-# less lets B lag behind.
-_NU = 0.01
-# Rows that the centre is the mean of: any vector is exact, one near the mean is fast.
-_CENTRE_ROWS = 4096
 # The gap is estimated on every so many rows, where there are many.
 _STRIDE, _MANY_ROWS = 8, 4096
 # A gap so many times its estimate means that rows rest that should not.
 _SURPRISE = 4.0
-# An epoch more is cheaper than a gap measured in vain.
-_MARGIN = 0.8
-# The least ratio of a gap to its estimate that is believed
-_LEAST_RATIO = 0.05
-# The gap is measured at the latest after twice the epochs of the last time and so many.
-_PATIENCE = 20
-# A gap of this size asks for double precision, and so does one that no longer falls by the factor.
-_SINGLE_GAP, _PROGRESS = 1e-6, 0.5
 # So many epochs without a smaller estimate are for double precision.
 _IDLE = 3
-# Passes over all rows that Newton's method is worth
-_LEAP = 100
 # Entries per column that make vectors of all columns cheap beside a pass over the rows
 _TALL = 4
-# Epochs, however few rows they visit
-_MOST_EPOCHS = 300
 # Within so many times tol the best intercept is looked for.
 _NEARLY = 10.0
 # What is known on the way is rounded: the search goes on until this share of tol.
@@ -70,7 +53,7 @@ def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
     """Minimise until the relative gap is at most `tol`, or for `max_iter` epochs."""
     best = _Best(problem, _WITHIN * tol)
     ascent = _Ascent(problem, seed, start, best.intercept)
-    watch, epoch = _Watch(tol), 0
+    watch, epoch = Watch(tol), 0
     while epoch < max_iter:
         ascent.run_epoch()
         epoch += 1
@@ -85,50 +68,13 @@ def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
             if gap > _SURPRISE * watch.expected:
                 ascent.wake_all()
             if ascent.can_leap and watch.is_slow(epoch, gap, len(ascent.active) / len(problem.y)):
-                epoch += ascent.leap(best, min(_LEAP, max_iter - epoch))
+                epoch += ascent.leap(best, min(LEAP, max_iter - epoch))
                 if best.is_good:
                     break
                 gap = best.gap(best.objective, best.bound)
             if watch.note(epoch, gap):
                 ascent.refine()
     return best.fit(epoch, tol)
-
-
-class _Watch:
-    """When the gap is worth measuring."""
-
-    def __init__(self, tol: float):
-        self.tol, self.ratio = tol, 1.0
-        self.last, self.gap, self.expected, self.estimate = 0, np.inf, np.inf, np.inf
-        # the least estimate, and the epochs since
-        self.least, self.idle = np.inf, 0
-
-    def is_due(self, epoch: int, estimate: float) -> bool:
-        """Whether the gap of this epoch's end is likely to be at most tol."""
-        # seen half an epoch before, on average
-        fall = estimate / self.estimate if 0 < self.estimate < np.inf else 1.0
-        self.expected = estimate * min(1.0, fall**0.5)
-        self.estimate = estimate
-        self.idle = 0 if estimate < self.least else self.idle + 1
-        self.least = min(self.least, estimate)
-        likely = self.ratio * self.expected <= _MARGIN * self.tol
-        return likely or epoch >= 2 * self.last + _PATIENCE
-
-    def is_slow(self, epoch: int, gap: float, share: float) -> bool:
-        """Whether visits of so many of the rows would take long to get below tol at this rate."""
-        if not np.isfinite(self.gap):
-            return False
-        fall = max(np.log(self.gap / gap) / (epoch - self.last), 1e-6)
-        epochs = np.log(gap / self.tol) / fall
-        return share * epochs > _LEAP or epochs > _MOST_EPOCHS
-
-    def note(self, epoch: int, gap: float) -> bool:
-        """Take down a gap above tol; whether it asks for double precision."""
-        stalls = gap > _PROGRESS * self.gap
-        if 0 < self.expected < np.inf:
-            self.ratio = min(max(gap / self.expected, _LEAST_RATIO), 1.0 / _LEAST_RATIO)
-        self.last, self.gap = epoch, gap
-        return stalls or gap <= _SINGLE_GAP
 
 
 class _Best:
@@ -248,7 +194,7 @@ class _Ascent:
 
     def __init__(self, problem: Problem, seed: np.ndarray, start: Fit | None, b: float):
         self.problem, X, n = problem, problem.X, len(problem.y)
-        self.X = _in_single(X)
+        self.X = in_single(X)
         single = self.X.dtype == np.float32
         self.of_lines = problem.loss in _OF_LINES
         self.can_leap = self.of_lines and X.nnz >= _TALL * X.shape[1]
@@ -260,7 +206,7 @@ class _Ascent:
             "stride": _STRIDE if n > _MANY_ROWS else 1, "slack": np.inf,
         }
         self.state = dict.fromkeys(("B", "s", "U", "gap", "objective", "violation"), 0.0)
-        self.centre = self._find_centre() if problem.fit_intercept else _NOTHING
+        self.centre = centre_of(X, problem.weight) if problem.fit_intercept else _NOTHING
         self._measure()
         self.a = np.zeros(n) if start is None else _dual_of(problem, start)
         self.u = np.zeros(X.shape[1], np.float32 if single else np.float64)
@@ -276,34 +222,15 @@ class _Ascent:
         self.active = rows
         self.resting = np.zeros(n, np.uint8) if self.of_lines else _NO_MARKS
 
-    def _find_centre(self) -> np.ndarray:
-        """The mean of some rows."""
-        n = len(self.X)
-        chosen = np.zeros(n)
-        chosen[:: max(1, n // _CENTRE_ROWS)] = 1.0
-        if len(self.problem.weight):
-            chosen *= self.problem.weight
-        return rmatvec(self.X, chosen / chosen.sum())
-
     def _measure(self) -> None:
         """k, and the h of each row."""
-        n, piece = len(self.X), rows_per_call(self.X)
-        centred = self.problem.fit_intercept
-        # of the rows' own type: any vector is exact
-        centre = self.centre.astype(self.X.dtype)
-        squares, self.k, self.lengths = np.empty(n), np.empty(n if centred else 0), _NOTHING
-        for start in range(0, n, piece):
-            if is_cancelled():
-                raise Cancelled
-            _dual_cd.measure(self.X, centre, squares, self.k, start, min(start + piece, n))
-        if centred:
+        problem, self.lengths = self.problem, _NOTHING
+        squares, self.k, cc = seen_from(self.X, self.centre)
+        if problem.fit_intercept:
             self.lengths = np.sqrt(squares)
-            cc = float(np.square(centre, dtype=np.float64).sum())
             squares = np.maximum(squares + cc - 2 * self.k, 0.0)
-            # where rows are short beside l2, b would lag behind: then nu is what Newton's method
-            # would take for the step of b
-            least = 2.0 * self.problem.l2 / (_losses.bend(self.problem.code) or 1.0)
-            nu = max(_NU * float(self.problem.weighted(squares).sum()), least)
+            mean = float(problem.weighted(squares).sum())
+            nu = proximal_weight(mean, problem.l2, _losses.bend(problem.code) or 1.0)
             squares += nu
             self.rule.update(cc=cc, nu=nu)
         self.h = squares * self.mass
@@ -413,19 +340,6 @@ class _Ascent:
             self._measure()
         self.u = self.u.astype(np.float64)
         self._sum_up()
-
-
-_LINES_DOUBLE = False
-_MULT = 1.0
-def _in_single(X: Rows) -> Rows:
-    """X with values of float32 where u would not fit the cache in double."""
-    if X.dtype == np.float32 or X.shape[1] * 8 <= NEAR_BYTES:
-        return X
-    try:
-        return as_rows(X, np.float32)
-    except ValueError:
-        # a value is too large
-        return X
 
 
 def _dual_of(problem: Problem, start: Fit) -> np.ndarray:

@@ -23,4 +23,7 @@ int fl_isa_runs(int isa);
 /* Kernels for float or double and 4, 8 or 16 lanes, of an instruction set that runs. */
 const struct fl_multi_kernels *fl_multi_kernels_of(int isa, int is_double, int n_lanes);
 
+/* Those for any number of outputs of one model. */
+const struct fl_joint_kernels *fl_joint_kernels_of(int isa, int is_double);
+
 #endif

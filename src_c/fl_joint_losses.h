@@ -7,6 +7,14 @@
  *               p_k = max(0, z_k - tau) is the projection of z on the simplex and S its support
  *   hinge       (Crammer & Singer 2001, JMLR 2): max(0, 1 + max_{k != y} z_k - z_y)
  *   perceptron  the same with the margin a in place of 1; at a = 0 a tie goes to the lowest index
+ *
+ * The first three are of the form (Blondel, Martins & Niculae 2020, "Learning with Fenchel-Young
+ * losses", JMLR 21), q = e_y here, or any distribution over the classes for the first two,
+ *
+ *     loss(z, q) = max over p in the simplex of (p.z - Omega(p)) - q.z + Omega0(q),
+ *     Omega(p) = sum p log p,   |p|^2 / 2,   p_y - 1,     Omega0 = 0,   |q|^2 / 2,   0:
+ *
+ * fl_joint_max gives the maximum and where it is, which less q is the gradient.
  */
 #ifndef FL_JOINT_LOSSES_H
 #define FL_JOINT_LOSSES_H
@@ -27,25 +35,25 @@ FL_INLINE int64_t fl_rival(const double *z, int64_t K, int64_t y) {
     return best;
 }
 
-/* The projection of z on the simplex is max(0, z_k - top - t), top being the largest z_k; returns
- * t. Classes below the threshold of those that are left are dropped until none is (Michelot 1986,
- * JOTA 50): exact, at most K rounds. Counted from the top, t <= -1/K keeps the top class in,
- * however large z is. */
-FL_INLINE double fl_simplex_threshold(const double *z, int64_t K, double top) {
+/* The projection of z on the simplex whose entries sum to `size` is max(0, z_k - top - t), top being
+ * the largest z_k; returns t. Classes below the threshold of those that are left are dropped until
+ * none is (Michelot 1986, JOTA 50): exact, at most K rounds. Counted from the top, t <= -size/K
+ * keeps the top class in, however large z is. */
+FL_INLINE double fl_simplex_threshold(const double *z, int64_t K, double top, double size) {
     double t = -fl_from_bits(0x7ff0000000000000u), sum;
-    int64_t size = 0, before;
+    int64_t n = 0, before;
     for (int64_t round = 0; round <= K; round++) {
-        before = size;
+        before = n;
         sum = 0;
-        size = 0;
+        n = 0;
         for (int64_t k = 0; k < K; k++) {
             if (z[k] - top > t) {
                 sum += z[k] - top;
-                size++;
+                n++;
             }
         }
-        if (size == before || size == 0) break;
-        t = (sum - 1.0) / (double)size;
+        if (n == before || n == 0) break;
+        t = (sum - size) / (double)n;
     }
     return t;
 }
@@ -56,36 +64,57 @@ FL_INLINE double fl_largest(const double *z, int64_t K) {
     return top;
 }
 
+/* Omega0(q), given |q|^2. */
+FL_INLINE double fl_joint_offset(int loss, double square) {
+    return loss == FL_LOSS_SPARSEMAX ? 0.5 * square : 0.0;
+}
+
+/* The maximum of p.z - Omega(p) less z_y, which is the loss but for Omega0 where y is the only
+ * class of the row; p gets where it is. */
+FL_INLINE double fl_joint_max(int loss, const double *FL_RESTRICT z, int64_t K, int64_t y,
+                              double *FL_RESTRICT p) {
+    double top, sum = 0, t, u;
+    int64_t rival;
+    switch (loss) {
+    case FL_LOSS_LOG:
+        top = fl_largest(z, K);
+        for (int64_t k = 0; k < K; k++) sum += p[k] = fl_exp(z[k] - top);
+        for (int64_t k = 0; k < K; k++) p[k] /= sum;
+        return top - z[y] + fl_log1p(sum - 1.0);
+    case FL_LOSS_SPARSEMAX:
+        top = fl_largest(z, K);
+        t = fl_simplex_threshold(z, K, top, 1.0);
+        for (int64_t k = 0; k < K; k++) {
+            u = z[k] - top; /* the loss is the same for z + c */
+            p[k] = fl_max(0.0, u - t);
+            if (p[k] > 0) sum += p[k] * (u + t); /* u^2 - t^2 without cancellation */
+        }
+        return 0.5 * sum - (z[y] - top);
+    default:
+        rival = fl_rival(z, K, y);
+        for (int64_t k = 0; k < K; k++) p[k] = 0;
+        p[1.0 + z[rival] > z[y] ? rival : y] = 1;
+        return fl_max(0.0, 1.0 + z[rival] - z[y]);
+    }
+}
+
 /* Returns the loss; fills the gradient g, the classes where it is not 0 and their number. */
 FL_INLINE double fl_joint_loss(int loss, const double *FL_RESTRICT z, int64_t K, int64_t y,
                                double a,
                                double *FL_RESTRICT g, int64_t *FL_RESTRICT active,
                                int64_t *FL_RESTRICT n_active) {
-    double value, sum = 0, top, t, u, p;
+    double value;
     int64_t rival, n = 0;
     switch (loss) {
     case FL_LOSS_LOG:
-        top = fl_largest(z, K);
-        for (int64_t k = 0; k < K; k++) sum += g[k] = fl_exp(z[k] - top);
-        for (int64_t k = 0; k < K; k++) {
-            g[k] /= sum;
-            active[k] = k;
-        }
-        g[y] -= 1.0;
-        *n_active = K;
-        return top - z[y] + fl_log1p(sum - 1.0);
     case FL_LOSS_SPARSEMAX:
-        top = fl_largest(z, K);
-        t = fl_simplex_threshold(z, K, top);
+        value = fl_joint_max(loss, z, K, y, g) + fl_joint_offset(loss, 1.0);
+        g[y] -= 1.0;
         for (int64_t k = 0; k < K; k++) {
-            u = z[k] - top; /* the loss is the same for z + c */
-            p = fl_max(0.0, u - t);
-            if (p > 0) sum += p * (u + t); /* u^2 - t^2 without cancellation */
-            g[k] = k == y ? p - 1.0 : p;
             if (g[k] != 0) active[n++] = k;
         }
         *n_active = n;
-        return fl_max(0.0, 0.5 * sum - (z[y] - top) + 0.5);
+        return fl_max(0.0, value);
     default: /* hinge and perceptron: the two rows that are wrong way round */
         rival = fl_rival(z, K, y);
         value = a + z[rival] - z[y];

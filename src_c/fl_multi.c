@@ -32,9 +32,13 @@
 #define FL_LANED(name) name##_16
 #include "fl_multi.inc.h"
 
+#include "fl_joint_dual.inc.h"
+
 #define FL_KERNELS(n) \
     {fl_multi_step_##n, fl_multi_respond_##n, fl_multi_norms_##n, fl_multi_publish_##n, \
      fl_dual_step_##n,  fl_dual_add_##n,      fl_dual_sums_##n}
 
 extern const struct fl_multi_table FL_MULTI_TABLE;
-const struct fl_multi_table FL_MULTI_TABLE = {{FL_KERNELS(4), FL_KERNELS(8), FL_KERNELS(16)}};
+const struct fl_multi_table FL_MULTI_TABLE = {
+    {FL_KERNELS(4), FL_KERNELS(8), FL_KERNELS(16)},
+    {FL_TYPED(fl_joint_respond), FL_TYPED(fl_joint_add), FL_TYPED(fl_joint_dual_step)}};

@@ -18,6 +18,7 @@
 #ifndef FL_MULTI_H
 #define FL_MULTI_H
 
+#include "fl_joint_dual.h"
 #include "fl_sgd.h"
 
 #define FL_MAX_LANES 16
@@ -113,6 +114,7 @@ struct fl_multi_kernels {
 /* For one instruction set; by number of lanes: 4, 8, 16. */
 struct fl_multi_table {
     struct fl_multi_kernels lanes[3];
+    struct fl_joint_kernels joint;
 };
 
 #endif

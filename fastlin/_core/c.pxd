@@ -261,6 +261,8 @@ cdef extern from "fl_joint.h" nogil:
     bint fl_loss_is_joint(int loss) noexcept
     double fl_joint_loss(int loss, const double *z, int64_t K, int64_t y, double a, double *g,
                          int64_t *active, int64_t *n_active) noexcept
+    double fl_joint_offset(int loss, double square) noexcept
+    double fl_joint_max(int loss, const double *z, int64_t K, int64_t y, double *p) noexcept
     fl_adaptive fl_adaptive_begin(const fl_sgd_rule *rule, int optimizer, double decay,
                                   double decay1, double epsilon) noexcept
     void fl_adaptive_step(fl_adaptive *a, const fl_sgd_rule *rule, double t) noexcept

@@ -1,6 +1,6 @@
 """The contract with the C files of models trained side by side."""
 
-from .c cimport fl_row, int64_t
+from .c cimport fl_row, int32_t, int64_t
 
 
 cdef extern from "fl_multi.h" nogil:
@@ -40,9 +40,50 @@ cdef extern from "fl_multi.h" nogil:
                      double *bend) noexcept nogil
 
 
+cdef extern from "fl_joint_dual.h" nogil:
+    enum:
+        FL_JOINT_ROOM
+    struct fl_joint_dual_rule:
+        int loss
+        bint fit_intercept
+        double mass
+        double nu
+        double cc
+        int64_t K
+        int64_t d
+        int64_t stride
+        double slack
+    struct fl_joint_visit:
+        double C
+        double h
+        double k
+        bint sampled
+        const int32_t *classes
+        const double *shares
+        int64_t n_classes
+    struct fl_joint_dual_sums:
+        double gap
+        double objective
+        double violation
+    struct fl_joint_kernels:
+        void (*respond)(fl_row row, const void *W, int64_t d, int64_t width,
+                        double *z) noexcept nogil
+        void (*add)(fl_row row, const double *by, int64_t d, int64_t width,
+                    void *W) noexcept nogil
+        bint (*dual_step)(const fl_joint_dual_rule *rule, const fl_joint_visit *visit, fl_row row,
+                          void *state, const double *B, double *s, double *U, void *W,
+                          double *room, fl_joint_dual_sums *sums) noexcept nogil
+    int64_t fl_joint_width(int64_t K) noexcept
+
+
 cdef extern from "fl_dispatch.h" nogil:
     enum:
         FL_N_ISAS
     const char *fl_isa_name(int isa) noexcept
     bint fl_isa_runs(int isa) noexcept
     const fl_multi_kernels *fl_multi_kernels_of(int isa, int is_double, int n_lanes) noexcept
+    const fl_joint_kernels *fl_joint_kernels_of(int isa, int is_double) noexcept
+
+
+# The C file with the kernels is compiled into this module alone.
+cdef const fl_joint_kernels *joint_kernels_for(int isa, bint is_double) noexcept nogil

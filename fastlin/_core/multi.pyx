@@ -8,8 +8,9 @@ from .c cimport (FL_NEAR_BYTES, FL_PREFETCH, fl_per_column, fl_prefetch_columns,
                  fl_row, fl_row_at_f32, fl_row_at_f64, int32_t, int64_t, prefetch_row, real,
                  row_at, uint32_t)
 from .multi cimport (FL_MAX_LANES, FL_N_ISAS, fl_dual_lanes, fl_dual_plan, fl_isa_name,
-                     fl_isa_runs, fl_multi_kernels, fl_multi_kernels_of, fl_multi_lanes,
-                     fl_multi_memory, fl_multi_plan)
+                     fl_isa_runs, fl_joint_kernels, fl_joint_kernels_of,
+                     fl_multi_kernels, fl_multi_kernels_of, fl_multi_lanes, fl_multi_memory,
+                     fl_multi_plan)
 from .rows cimport Rows
 from .sgd cimport START_AHEAD, kept_per_column
 
@@ -27,6 +28,10 @@ assert sizeof(fl_multi_lanes) == len(FIELDS) * FL_MAX_LANES * sizeof(double)
 def instruction_sets():
     """(name, number, whether it runs here) of each instruction set."""
     return [(fl_isa_name(isa).decode(), isa, bool(fl_isa_runs(isa))) for isa in range(FL_N_ISAS)]
+
+
+cdef const fl_joint_kernels *joint_kernels_for(int isa, bint is_double) noexcept nogil:
+    return fl_joint_kernels_of(isa, is_double)
 
 
 cdef inline const fl_multi_kernels *kernels_for(int isa, int n_lanes,

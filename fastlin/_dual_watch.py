@@ -1,0 +1,57 @@
+"""When the duality gap of an ascent is worth measuring, and what a measured one says."""
+
+from __future__ import annotations
+
+import numpy as np
+
+__all__ = ["LEAP", "Watch"]
+
+# An epoch more is cheaper than a gap measured in vain.
+_MARGIN = 0.8
+# The least ratio of a gap to its estimate that is believed
+_LEAST_RATIO = 0.05
+# The gap is measured at the latest after twice the epochs of the last time and so many.
+_PATIENCE = 20
+# A gap of this size asks for double precision, and so does one that no longer falls by the factor.
+_SINGLE_GAP, _PROGRESS = 1e-6, 0.5
+# Passes over all rows that Newton's method is worth
+LEAP = 100
+# Epochs, however few rows they visit
+_MOST_EPOCHS = 300
+
+
+class Watch:
+    """When the gap is worth measuring."""
+
+    def __init__(self, tol: float):
+        self.tol, self.ratio = tol, 1.0
+        self.last, self.gap, self.expected, self.estimate = 0, np.inf, np.inf, np.inf
+        # the least estimate, and the epochs since
+        self.least, self.idle = np.inf, 0
+
+    def is_due(self, epoch: int, estimate: float) -> bool:
+        """Whether the gap of this epoch's end is likely to be at most tol."""
+        # seen half an epoch before, on average
+        fall = estimate / self.estimate if 0 < self.estimate < np.inf else 1.0
+        self.expected = estimate * min(1.0, fall**0.5)
+        self.estimate = estimate
+        self.idle = 0 if estimate < self.least else self.idle + 1
+        self.least = min(self.least, estimate)
+        likely = self.ratio * self.expected <= _MARGIN * self.tol
+        return likely or epoch >= 2 * self.last + _PATIENCE
+
+    def is_slow(self, epoch: int, gap: float, share: float) -> bool:
+        """Whether visits of so many of the rows would take long to get below tol at this rate."""
+        if not np.isfinite(self.gap):
+            return False
+        fall = max(np.log(self.gap / gap) / (epoch - self.last), 1e-6)
+        epochs = np.log(gap / self.tol) / fall
+        return share * epochs > LEAP or epochs > _MOST_EPOCHS
+
+    def note(self, epoch: int, gap: float) -> bool:
+        """Take down a gap above tol; whether it asks for double precision."""
+        stalls = gap > _PROGRESS * self.gap
+        if 0 < self.expected < np.inf:
+            self.ratio = min(max(gap / self.expected, _LEAST_RATIO), 1.0 / _LEAST_RATIO)
+        self.last, self.gap = epoch, gap
+        return stalls or gap <= _SINGLE_GAP

@@ -1,0 +1,289 @@
+"""Dual coordinate ascent for K outputs: softmax, sparsemax and the multi-class hinge with an L2
+penalty. `fl_joint_dual.h` has the mathematics of a visit, `_dual_cd` the same for one output."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._core import joint_dual as _joint_dual
+from ._dual_watch import Watch
+from ._epochs import RowOrder, row_order
+from ._isa import ISA
+from ._joint_problem import JointFit, JointProblem, feasible
+from ._parallel import Cancelled, is_cancelled
+from ._row_centre import centre_of, in_single, proximal_weight, seen_from
+from ._scores import rows_per_call
+
+__all__ = ["solve"]
+
+_NOTHING = np.empty(0)
+# The logarithm of the probability of a class that a row has no share of, before it is visited
+_UNTOUCHED = 40.0
+# The gap is estimated on every so many rows, where there are many.
+_STRIDE, _MANY_ROWS = 8, 4096
+# So many epochs without a smaller estimate are for double precision.
+_IDLE = 3
+# What is known on the way is rounded: the search goes on until this share of tol.
+_WITHIN = 0.9
+# A better intercept is looked for if it would take more than this share of the gap that is asked
+# for.
+_WORTH = 0.05
+# The most that the losses bend in the intercept: (p - p^2 <= 1/2, 1; the hinge has no such number)
+_BENDS = {"log_loss": 0.5, "sparsemax": 1.0, "hinge": 1.0}
+
+
+def solve(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarray,
+          start: JointFit | None = None) -> JointFit:
+    """Minimise until the relative gap is at most `tol`, or for `max_iter` epochs."""
+    ascent = _Ascent(problem, seed, start)
+    watch, best = Watch(tol), _Best(problem, _WITHIN * tol)
+    for epoch in range(1, max_iter + 1):
+        ascent.run_epoch()
+        due = watch.is_due(epoch, ascent.estimate())
+        if watch.idle >= _IDLE:
+            ascent.refine()
+        if not due and epoch < max_iter:
+            continue
+        gap = best.offer(ascent)
+        if best.is_good:
+            break
+        ascent.wake_all()
+        if watch.note(epoch, gap):
+            ascent.refine()
+    return best.fit(epoch, tol)
+
+
+class _Best:
+    """The best answer and the best bound measured so far, in double on the user's values."""
+
+    def __init__(self, problem: JointProblem, tol: float):
+        self.problem, self.tol = problem, tol
+        self.objective, self.bound = np.inf, -np.inf
+        self.W, self.b, self.dual = _NOTHING, _NOTHING, _NOTHING
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the gap is at most tol."""
+        return self._gap(self.objective, self.bound) <= self.tol
+
+    def _gap(self, objective: float, bound: float) -> float:
+        """The relative gap between P and D."""
+        return self.problem.certificate(objective, bound).relative_gap
+
+    def offer(self, ascent: _Ascent) -> float:
+        """Measure what an ascent has reached; returns its relative gap."""
+        problem = self.problem
+        W, bound = ascent.weights()
+        penalty = problem.penalty(W)
+        bound -= penalty
+        b = ascent.intercept()
+        sums = problem.sums(W, b, with_bend=problem.fit_intercept)
+        objective = sums.mean_loss + penalty
+        if problem.fit_intercept and sums.bend is not None:
+            step, fall = _newton_step(sums.slope, sums.bend)
+            if fall > _WORTH * self.tol * objective:
+                other = problem.sums(W, b + step).mean_loss + penalty
+                if other < objective:
+                    b, objective = b + step, other
+        if not np.isfinite(objective - bound):
+            return np.inf
+        if objective < self.objective:
+            self.W, self.b, self.objective = W, b, objective
+        if bound > self.bound:
+            self.bound, self.dual = bound, ascent.state.copy()
+        return self._gap(objective, bound)
+
+    def fit(self, n_iter: int, tol: float) -> JointFit:
+        """The answer."""
+        problem = self.problem
+        certificate = problem.certificate(self.objective, self.bound)
+        coef = problem.unpacked(self.W) if len(self.W) else np.zeros(
+            (problem.n_classes, problem.X.shape[1]))
+        b = self.b if len(self.b) else np.zeros(problem.n_classes)
+        return JointFit(coef, b - b.mean(), n_iter, certificate,
+                        certificate.relative_gap <= tol, self.dual)
+
+
+def _newton_step(slope: np.ndarray, bend: np.ndarray) -> tuple[np.ndarray, float]:
+    """(step, expected fall) of a quadratic that is flat along (1, ..., 1)."""
+    size = np.trace(bend) / len(slope)
+    if not size > 0:
+        return np.zeros_like(slope), 0.0
+    step = -np.linalg.lstsq(bend + size / len(slope), slope, rcond=1e-12)[0]
+    return step, -0.5 * float(step @ slope)
+
+
+class _Ascent:
+    """The dual variables and all that a visit needs."""
+
+    def __init__(self, problem: JointProblem, seed: np.ndarray, start: JointFit | None):
+        self.problem, n, K = problem, len(problem.target), problem.n_classes
+        self.X = in_single(problem.X, problem.width)
+        self.is_log = problem.loss == "log_loss"
+        self.wanted = problem.target.mass(problem.weight)
+        mass = min(1.0 / (problem.total_weight * problem.l2), 1e300)
+        self.mass = mass * problem.weight if len(problem.weight) else np.full(n, mass)
+        self.rule = {
+            "loss": problem.code, "fit_intercept": problem.fit_intercept, "mass": mass, "nu": 0.0,
+            "cc": 0.0, "K": K, "d": problem.X.shape[1],
+            "stride": _STRIDE if n > _MANY_ROWS else 1, "slack": np.inf,
+        }
+        self.sums = dict.fromkeys(("gap", "objective", "violation"), 0.0)
+        self.room = np.empty(_joint_dual.ROOM * problem.width)
+        self.B, self.s, self.U = np.zeros((3, problem.width))
+        self.centre = centre_of(problem.X, problem.weight) if problem.fit_intercept else _NOTHING
+        self._measure()
+        self.state = self._begin(start, self.X.dtype)
+        self.W = np.zeros(problem.X.shape[1] * problem.width, self.X.dtype)
+        if start is None:
+            self._set_intercept(self._first_intercept())
+        else:
+            self._set_intercept(start.intercept)
+            self._sum_up()
+        rows = np.arange(n)
+        codes = problem.target.classes[problem.target.first[:-1]].astype(np.float64)
+        self.order = row_order(self.X, codes, rows, True, seed)
+        self.active, self.resting = rows, np.zeros(n, np.uint8)
+
+    def _begin(self, start: JointFit | None, dtype: np.dtype) -> np.ndarray:
+        """The dual variables before the first visit: W = 0, or those of a fit."""
+        problem = self.problem
+        if start is not None and start.dual is not None and len(start.dual) == len(problem.target):
+            return start.dual.astype(dtype)
+        state = np.empty((len(problem.target), problem.n_classes), dtype)
+        W = None if start is None else problem.packed(start.coef)
+        room = problem.room()
+        for rows in problem.blocks():
+            if W is None or start is None:
+                p = problem.target.table(rows)
+            else:
+                p = problem.evaluated(problem.responses(W, start.intercept, rows, room), rows)[1]
+            if self.is_log:
+                p = np.log(np.maximum(p, np.exp(-_UNTOUCHED)))
+            state[rows] = p
+        return state
+
+    def _first_intercept(self) -> np.ndarray:
+        """That of a model without columns, where it has a formula."""
+        if not (self.is_log and self.problem.fit_intercept):
+            return np.zeros(self.problem.n_classes)
+        logs = np.log(self.wanted / self.wanted.sum())
+        return logs - logs.mean()
+
+    def _measure(self) -> None:
+        """k, and the h of each row."""
+        problem = self.problem
+        squares, self.k, cc = seen_from(self.X, self.centre)
+        if problem.fit_intercept:
+            squares = np.maximum(squares + cc - 2 * self.k, 0.0)
+            mean = float(squares @ problem.shares_of(np.arange(len(squares))))
+            nu = proximal_weight(mean, problem.l2, _BENDS[problem.loss])
+            squares += nu
+            self.rule.update(cc=cc, nu=nu)
+        self.h = squares * self.mass
+
+    def _probabilities(self, rows: np.ndarray) -> np.ndarray:
+        """p of some rows, in double."""
+        p = self.state[rows].astype(np.float64)
+        if self.is_log:
+            np.exp(p, out=p)
+        p /= p.sum(axis=1, keepdims=True)
+        return p
+
+    def weights(self) -> tuple[np.ndarray, float]:
+        """(W, D without its penalty) of dual variables near ours that are feasible."""
+        problem, bounds = self.problem, []
+        mass = np.zeros(problem.n_classes)
+        if problem.fit_intercept:
+            for rows in problem.blocks():
+                mass += (self.mass[rows] / self.rule["mass"]) @ self._probabilities(rows)
+
+        def pulls(rows: np.ndarray) -> np.ndarray:
+            p = self._probabilities(rows)
+            if problem.fit_intercept:
+                p = feasible(p, mass, self.wanted)
+            bounds.append(problem.dual_loss(p, rows))
+            return (problem.target.table(rows) - p) * self.mass[rows, None]
+
+        W = problem.added(pulls)
+        return W, float(sum(bounds))
+
+    def _sum_up(self) -> None:
+        """W, s and U from the dual variables; b stays."""
+        problem, b = self.problem, self.intercept()
+        s, U = np.zeros((2, problem.n_classes))
+
+        def pulls(rows: np.ndarray) -> np.ndarray:
+            pull = (problem.target.table(rows) - self._probabilities(rows)) * self.mass[rows, None]
+            if problem.fit_intercept:
+                s[:] += pull.sum(axis=0)
+                U[:] += self.k[rows] @ pull
+            return pull
+
+        self.W[:] = problem.added(pulls)
+        K = problem.n_classes
+        self.s[:K], self.U[:K] = s, U
+        self._set_intercept(b)
+
+    def _offset(self) -> np.ndarray:
+        """b - B"""
+        return self.rule["nu"] * self.s - (self.U - self.s * self.rule["cc"])
+
+    def intercept(self) -> np.ndarray:
+        """b as of now."""
+        return (self.B + self._offset())[: self.problem.n_classes]
+
+    def _set_intercept(self, b: np.ndarray) -> None:
+        """Let b be this, by B."""
+        if self.problem.fit_intercept:
+            K = self.problem.n_classes
+            self.B[:K] = b - self._offset()[:K]
+
+    def run_epoch(self) -> None:
+        """Visit the active rows once, and move B."""
+        problem, order, target = self.problem, self.order.next(), self.problem.target
+        fetch, piece = self.order.fetch, rows_per_call(self.X, problem.width)
+        self.sums = dict.fromkeys(self.sums, 0.0)
+        for start in range(0, len(order), piece):
+            if is_cancelled():
+                raise Cancelled
+            stop = start + piece
+            self.sums = _joint_dual.visit(
+                ISA, self.X, target.first, target.classes, target.shares, problem.weight, self.h,
+                self.k, order[start:stop], fetch[start:stop], self.rule, self.sums, self.state,
+                self.B, self.s, self.U, self.W, self.resting, self.room,
+            )  # fmt: skip
+        if problem.fit_intercept:
+            self.B += self.rule["nu"] * self.s
+        if not self.is_log:
+            self.rule["slack"] = self.sums["violation"] or np.inf
+            self._visit_only(self.active[self.resting[self.active] == 0])
+
+    def estimate(self) -> float:
+        """The relative gap, as the visits of the last epoch saw it."""
+        sums, objective = self.sums, self.sums["objective"]
+        return max(0.0, sums["gap"]) / max(objective, 1e-300)
+
+    def wake_all(self) -> None:
+        """Let every row take part."""
+        self._visit_only(np.arange(len(self.resting)))
+
+    def _visit_only(self, active: np.ndarray) -> None:
+        """Let these rows take part, or all if there are none."""
+        if len(active) == 0:
+            active = np.arange(len(self.resting))
+        if len(active) != len(self.active):
+            order = self.order
+            self.order = RowOrder(active, True, order.seed, order.blocks, order.ahead)
+        self.active = active
+
+    def refine(self) -> None:
+        """Go on in double precision, on the user's own values."""
+        if self.X is self.problem.X and self.W.dtype == np.float64:
+            return
+        if self.X is not self.problem.X:
+            self.X = self.problem.X
+            self._measure()
+        if self.X.dtype == np.float64:
+            self.W, self.state = self.W.astype(np.float64), self.state.astype(np.float64)
+        self._sum_up()

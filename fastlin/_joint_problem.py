@@ -1,0 +1,298 @@
+"""The problem of K outputs whose loss is a joint one: softmax, sparsemax, the multi-class hinge.
+
+    minimise over (W, b)   P = (1/S) sum_i s_i loss(W x_i + b, q_i) + l1 |W|_1 + (l2/2) |W|_2^2
+
+with S = sum_i s_i and losses of the form that `fl_joint_losses.h` gives: q_i is a distribution over
+the classes. For any p_i in the simplex, with sum_i s_i (q_i - p_i) = 0 where b is free,
+
+    P >= D = (1/S) sum_i s_i (Omega0(q_i) - Omega(p_i)) - penalty*(V),
+    V = (1/S) sum_i s_i (q_i - p_i) x_i^T,
+
+and at the optimum p_i is where the maximum in the loss is taken. The counterpart of `_problem` for
+one output. No array of n x K is made here: rows go by in blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ._core import joint_blocks as _blocks
+from ._core.rows import Rows
+from ._isa import ISA
+from ._parallel import Cancelled, is_cancelled
+from ._problem import LOSS_CODES, Certificate
+from ._scores import rows_per_call
+
+__all__ = ["Distributions", "JointFit", "JointProblem", "Sums", "feasible"]
+
+_NO_WEIGHTS = np.empty(0)
+# Numbers in a block of responses: 2 MB.
+_BLOCK = 1 << 18
+_GROUP = 16
+
+
+@dataclass(frozen=True)
+class Distributions:
+    """A distribution over the classes for each row, as lists: the classes of row i are
+    classes[first[i]:first[i + 1]], with shares that sum to 1."""
+
+    first: np.ndarray  # int64
+    classes: np.ndarray  # int32
+    shares: np.ndarray  # float64
+    n_classes: int
+
+    @classmethod
+    def of_codes(cls, codes: np.ndarray, n_classes: int) -> Distributions:
+        """All of each row on one class."""
+        n = len(codes)
+        return cls(np.arange(n + 1), codes.astype(np.int32), np.ones(n), n_classes)
+
+    @classmethod
+    def of_table(cls, table: np.ndarray) -> Distributions:
+        """The rows of a dense table, whose entries are not below 0; each is divided by its sum,
+        which is above 0."""
+        rows, classes = np.nonzero(table)
+        first = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(table)))])
+        shares = table[rows, classes] / table.sum(axis=1)[rows]
+        return cls(first, classes.astype(np.int32), shares, table.shape[1])
+
+    def __len__(self) -> int:
+        return len(self.first) - 1
+
+    def taken(self, rows: np.ndarray) -> Distributions:
+        """Those of some rows."""
+        sizes = np.diff(self.first)[rows]
+        first = np.concatenate([[0], np.cumsum(sizes)])
+        at = np.repeat(self.first[:-1][rows] - first[:-1], sizes) + np.arange(first[-1])
+        return Distributions(first, self.classes[at], self.shares[at], self.n_classes)
+
+    def table(self, rows: np.ndarray) -> np.ndarray:
+        """Dense ones of some rows."""
+        part, out = self.taken(rows), np.zeros((len(rows), self.n_classes))
+        at = np.repeat(np.arange(len(rows)), np.diff(part.first))
+        np.add.at(out, (at, part.classes), part.shares)
+        return out
+
+    def mass(self, weight: np.ndarray) -> np.ndarray:
+        """sum_i s_i q_i; no weights: all 1."""
+        each = self.shares
+        if len(weight):
+            each = each * np.repeat(weight, np.diff(self.first))
+        return np.bincount(self.classes, each, self.n_classes)
+
+
+@dataclass(frozen=True)
+class Sums:
+    """What one pass over the rows adds up at (W, b)."""
+
+    mean_loss: float
+    slope: np.ndarray  # d mean loss / d b
+    bend: np.ndarray | None  # d^2 mean loss / d b^2, where it was asked for
+    gradient: np.ndarray | None  # d mean loss / d W, packed, where it was asked for
+
+
+@dataclass(frozen=True)
+class JointProblem:
+    """What is to be minimised; the arrays are checked and never written to."""
+
+    X: Rows
+    target: Distributions
+    loss: str  # log_loss, sparsemax or hinge
+    l1: float = 0.0
+    l2: float = 0.0
+    # sample weights, all above 0; empty: all 1
+    weight: np.ndarray = field(default_factory=lambda: _NO_WEIGHTS)
+    fit_intercept: bool = True
+
+    @property
+    def code(self) -> int:
+        """The loss's number in the kernels."""
+        return LOSS_CODES[self.loss]
+
+    @property
+    def n_classes(self) -> int:
+        """K"""
+        return self.target.n_classes
+
+    @property
+    def width(self) -> int:
+        """K rounded up to what there are kernels for."""
+        return int(_blocks.width(self.n_classes))
+
+    @property
+    def total_weight(self) -> float:
+        """S"""
+        return float(self.weight.sum()) if len(self.weight) else float(len(self.target))
+
+    def shares_of(self, rows: np.ndarray) -> np.ndarray:
+        """s_i / S"""
+        if len(self.weight):
+            return self.weight[rows] / self.total_weight
+        return np.full(len(rows), 1.0 / len(self.target))
+
+    # weights as the kernels have them
+
+    def packed(self, coef: np.ndarray) -> np.ndarray:
+        """W[group][feature][output] of coef[output][feature]."""
+        d = coef.shape[1]
+        W = np.zeros(d * self.width)
+        for start, view in self._groups(W, d):
+            part = coef[start : start + view.shape[1]]
+            view[:, : len(part)] = part.T
+        return W
+
+    def unpacked(self, W: np.ndarray) -> np.ndarray:
+        """The opposite."""
+        d = self.X.shape[1]
+        coef = np.empty((self.n_classes, d))
+        for start, view in self._groups(W, d):
+            part = coef[start : start + view.shape[1]]
+            part[:] = view.T[: len(part)]
+        return coef
+
+    def _groups(self, W: np.ndarray, d: int) -> Iterator[tuple[int, np.ndarray]]:
+        """(first output, [feature][output]) of each group."""
+        for start in range(0, self.width, _GROUP):
+            if is_cancelled():
+                raise Cancelled
+            size = min(_GROUP, self.width - start)
+            yield start, W[start * d : (start + size) * d].reshape(d, size)
+
+    def add_intercepts(self, z: np.ndarray, b: np.ndarray) -> None:
+        """z += b"""
+        z[:, : self.n_classes] += b
+
+    # passes over the rows
+
+    def blocks(self) -> Iterator[np.ndarray]:
+        """Numbers of the rows, in pieces that let Ctrl-C through."""
+        n = len(self.target)
+        piece = max(1, min(rows_per_call(self.X, self.width), _BLOCK // self.width))
+        for start in range(0, n, piece):
+            if is_cancelled():
+                raise Cancelled
+            yield np.arange(start, min(start + piece, n))
+
+    def room(self) -> np.ndarray:
+        """For the longest row, where its values must be widened."""
+        if self.X.dtype == np.float64:
+            return np.empty(0)
+        longest = self.X.shape[1] if self.X.indptr is None else np.diff(self.X.indptr).max()
+        return np.empty(int(longest))
+
+    def evaluated(self, z: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(loss, p) of some rows at responses z."""
+        value, p = np.empty(len(rows)), np.empty((len(rows), self.n_classes))
+        target = self.target
+        _blocks.losses(self.code, z, self.n_classes, rows, target.first, target.classes,
+                       target.shares, value, p)
+        return value, p
+
+    def responses(self, W: np.ndarray, b: np.ndarray | None, rows: np.ndarray,
+                  room: np.ndarray) -> np.ndarray:
+        """W x_i + b of some rows, up to the width."""
+        z = np.empty((len(rows), self.width))
+        _blocks.respond(ISA, self.X, W, rows, z, room)
+        if b is not None:
+            self.add_intercepts(z, b)
+        return z
+
+    def added(self, by: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """sum_i by(rows)_i x_i^T, packed; `by` gives numbers up to K."""
+        W, room = np.zeros(self.X.shape[1] * self.width), self.room()
+        for rows in self.blocks():
+            wide = np.zeros((len(rows), self.width))
+            wide[:, : self.n_classes] = by(rows)
+            _blocks.add(ISA, self.X, wide, rows, W, room)
+        return W
+
+    def sums(self, W: np.ndarray, b: np.ndarray, with_bend: bool = False,
+             with_gradient: bool = False) -> Sums:
+        """The mean loss at (W, b) and what else is asked for, in one pass."""
+        K, room = self.n_classes, self.room()
+        mean_loss, slope, bend = 0.0, np.zeros(K), np.zeros((K, K)) if with_bend else None
+        gradient = np.zeros(len(W)) if with_gradient else None
+        for rows in self.blocks():
+            z = self.responses(W, b, rows, room)
+            value, p = self.evaluated(z, rows)
+            s = self.shares_of(rows)
+            mean_loss += float(s @ value)
+            if bend is not None:
+                bend += self._bend(p, s)
+            p -= self.target.table(rows)
+            p *= s[:, None]
+            slope += p.sum(axis=0)
+            if gradient is not None:
+                z[:, :K], z[:, K:] = p, 0.0
+                _blocks.add(ISA, self.X, z, rows, gradient, room)
+        return Sums(mean_loss, slope, bend, gradient)
+
+    def _bend(self, p: np.ndarray, s: np.ndarray) -> np.ndarray:
+        """sum_i s_i times the Hessian of the loss in its responses."""
+        if self.loss == "log_loss":
+            return np.diag(s @ p) - (p * s[:, None]).T @ p
+        inside = (p > 0).astype(np.float64)
+        each = s / inside.sum(axis=1)
+        return np.diag(s @ inside) - (inside * each[:, None]).T @ inside
+
+    # both sides
+
+    def penalty(self, W: np.ndarray) -> float:
+        """l1 |W|_1 + (l2/2) |W|^2"""
+        square = 0.5 * self.l2 * float(W @ W) if self.l2 else 0.0
+        return square + (self.l1 * float(np.abs(W).sum()) if self.l1 else 0.0)
+
+    def dual_loss(self, p: np.ndarray, rows: np.ndarray) -> float:
+        """(1/S) sum_i s_i (Omega0(q_i) - Omega(p_i)) over some rows."""
+        target, s = self.target, self.shares_of(rows)
+        if self.loss == "log_loss":
+            with np.errstate(divide="ignore", invalid="ignore"):
+                omega = np.where(p > 0, p * np.log(p), 0.0).sum(axis=1)
+            return float(-(s @ omega))
+        if self.loss == "hinge":
+            own = p[np.arange(len(rows)), target.classes[target.first[rows]]]
+            return float(s @ (1.0 - own))
+        q = target.table(rows)
+        return float(0.5 * (s @ ((q * q).sum(axis=1) - (p * p).sum(axis=1))))
+
+    def mean_loss_of_nothing(self) -> float:
+        """The mean loss at W = 0, b = 0, whose size bounds what rounding leaves of P."""
+        K = self.n_classes
+        if self.loss == "log_loss":
+            return float(np.log(K))
+        if self.loss == "hinge":
+            return 1.0
+        return 0.5 * (1.0 - 1.0 / K)
+
+    def certificate(self, objective: float, dual: float) -> Certificate:
+        """From P and D."""
+        return Certificate.of(objective, dual, self.mean_loss_of_nothing())
+
+
+@dataclass(frozen=True)
+class JointFit:
+    """What a solver of several outputs answers."""
+
+    coef: np.ndarray  # (K, d), float64
+    intercept: np.ndarray  # (K,)
+    n_iter: int
+    certificate: Certificate
+    converged: bool
+    # p of each row, where the solver has it: a warm start
+    dual: np.ndarray | None = None
+
+
+def feasible(p: np.ndarray, mass: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Points of the simplex near p whose weighted sum is `wanted`, that of all p being `mass`: what
+    classes have too much of goes to those that have too little, in each row."""
+    ratio = np.minimum(1.0, wanted / np.maximum(mass, 1e-300))
+    short = np.maximum(wanted - mass, 0.0)
+    total = short.sum()
+    if not total > 0:
+        return p
+    moved = p * ratio
+    moved += (p.sum(axis=1) - moved.sum(axis=1))[:, None] * (short / total)
+    return moved
