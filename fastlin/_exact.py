@@ -18,6 +18,8 @@ from ._base import Estimator
 from ._core.rows import Rows
 from ._data import rows_of
 from ._exceptions import warn_convergence
+from ._joint_fit import publish_joint, solve_joint
+from ._joint_problem import Distributions, JointFit
 from ._labels import labels_of, weights_of
 from ._params import Boolean, ClassWeight, Either, Integer, OneOf, RandomState, Real
 from ._problem import Certificate, Fit, Problem
@@ -33,6 +35,8 @@ from ._validation import (
 
 __all__ = ["ExactClassifierMixin", "ExactEstimator", "ExactRegressorMixin", "check_size"]
 
+# Words for the joint form of a loss; the latter two are scikit-learn's.
+JOINT = ("joint", "multinomial", "crammer_singer")
 _NO_WEIGHTS = np.empty(0)
 # Squares of sums over rows of targets up to this size are far from overflow.
 _MOST_TARGET = 1e100
@@ -140,7 +144,7 @@ class ExactEstimator(Estimator):
             fit.certificate.objective, fit.certificate.relative_gap,
         )
 
-    def _warn(self, fits: list[Fit]) -> None:
+    def _warn(self, fits: list[Fit] | list[JointFit]) -> None:
         """A ConvergenceWarning with the gap reached, if a solver was stopped; on request a line
         about each answer."""
         if getattr(self, "verbose", 0):
@@ -221,7 +225,11 @@ class ExactClassifierMixin:
 
     def _is_joint(self, n_classes: int) -> bool:
         """Whether all classes are one problem."""
-        return False
+        return n_classes > 2 and getattr(self, "multi_class", "ovr") in JOINT
+
+    def _joint_loss(self) -> str:
+        """The name of the joint form of the loss."""
+        return self._terms(1.0)["loss"]
 
     def _publish(self, fits: list[Fit], dtype: np.dtype, places: list[int],
                  n_outputs: int) -> None:
@@ -268,6 +276,14 @@ class ExactClassifierMixin:
 
         rows, y, sample_weight = self._begin(X, y, sample_weight)
         classes, codes = labels_of(self, y)
+        if self._is_joint(len(classes)):
+            weight, _ = weights_of(self, classes, codes, sample_weight)
+            target = Distributions.of_codes(codes, len(classes))
+            fit, present = solve_joint(self, rows, target, weight)
+            publish_joint(self, fit, present, len(classes), rows.dtype)
+            self._warn([fit])
+            self.classes_ = classes
+            return self
         several = len(classes) > 2 and not is_little(*rows.shape)
         if several and fits_exactly_together(self):
             fit_classes(self, rows, classes, codes, sample_weight)

@@ -22,6 +22,7 @@ from ._dual_models import Centre, DualModel, DualStream
 from ._epochs import row_order
 from ._exact import ExactClassifierMixin, check_size
 from ._fold_targets import Job, Targets
+from ._joint_pass import JointTask
 from ._lanes import LANES
 from ._patterns import parted
 from ._prepare import by_frequency
@@ -69,6 +70,9 @@ class _ExactTargets(Targets):
     def _factor(self, total: np.ndarray | None) -> float:
         return 1.0
 
+    def _alone(self, job: Job, present: np.ndarray, table: np.ndarray) -> JointTask:
+        return JointTask(self.stream, job, present, table)
+
     def _model(self, job: Job, table: np.ndarray, sign: np.ndarray) -> DualModel:
         estimator = job.estimator
         terms = estimator._terms(1.0)
@@ -89,7 +93,12 @@ def fit_exact_together(rows, members, jobs: list[Job], codes, y, labels, weight,
             targets.lay_out(job)
         except (TypeError, ValueError) as error:
             job.error = error
-    models = [job.outputs[k] for job in jobs if job.error is None for k in _places(job)]
+    joint = [job.outputs[0] for job in jobs if _is_joint(job)]
+    models = [
+        job.outputs[k] for job in jobs
+        if job.error is None and not _is_joint(job) for k in _places(job)
+    ]
+    _parallel.run(joint, n_jobs)
     if stream.work is not None:
         passes = _passes(stream, models, n_jobs, memory_limit)
         _parallel.run(passes, n_jobs, lambda: [task.cancel() for task in passes])
@@ -100,6 +109,11 @@ def fit_exact_together(rows, members, jobs: list[Job], codes, y, labels, weight,
     ]
     _parallel.run(slow, n_jobs)
     return [_finish(job, rows.dtype) for job in jobs]
+
+
+def _is_joint(job: Job) -> bool:
+    """Whether the classes of a job are one problem."""
+    return len(job.outputs) == 1 and type(job.outputs[0]) is JointTask
 
 
 def _places(job: Job) -> list[int]:
@@ -197,6 +211,13 @@ def _finish(job: Job, dtype: np.dtype) -> Any:
     """Give an estimator its answers; returns its responses or its exception."""
     if job.error is not None:
         return job.error
+    if _is_joint(job):
+        task = job.outputs[0]
+        if task.error is not None:
+            return task.error
+        job.estimator.classes_ = job.classes
+        job.estimator._warn([task.fit])
+        return task.responses
     estimator, n, places = job.estimator, len(job.outputs), _places(job)
     fits = [job.outputs[k].fit for k in places]
     estimator._publish(fits, dtype, places, n)

@@ -139,7 +139,7 @@ class Targets:
         """What weights are multiplied by: their mean on the training set shall be 1."""
         return _factor(total)
 
-    def _alone(self, job: Job, present: np.ndarray, table: np.ndarray) -> Alone:
+    def _alone(self, job: Job, present: np.ndarray, table: np.ndarray) -> Any:
         """The task of a joint model."""
         stream = self.stream
         number = np.zeros(len(self.labels))

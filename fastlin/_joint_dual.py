@@ -9,7 +9,7 @@ from ._core import joint_dual as _joint_dual
 from ._dual_watch import Watch
 from ._epochs import RowOrder, row_order
 from ._isa import ISA
-from ._joint_problem import JointFit, JointProblem, feasible
+from ._joint_problem import JointFit, JointProblem, feasible, inverse_of_bend
 from ._parallel import Cancelled, is_cancelled
 from ._row_centre import centre_of, in_single, proximal_weight, seen_from
 from ._scores import rows_per_call
@@ -80,7 +80,8 @@ class _Best:
         sums = problem.sums(W, b, with_bend=problem.fit_intercept)
         objective = sums.mean_loss + penalty
         if problem.fit_intercept and sums.bend is not None:
-            step, fall = _newton_step(sums.slope, sums.bend)
+            step = -inverse_of_bend(sums.bend) @ sums.slope
+            fall = -0.5 * float(step @ sums.slope)
             if fall > _WORTH * self.tol * objective:
                 other = problem.sums(W, b + step).mean_loss + penalty
                 if other < objective:
@@ -102,15 +103,6 @@ class _Best:
         b = self.b if len(self.b) else np.zeros(problem.n_classes)
         return JointFit(coef, b - b.mean(), n_iter, certificate,
                         certificate.relative_gap <= tol, self.dual)
-
-
-def _newton_step(slope: np.ndarray, bend: np.ndarray) -> tuple[np.ndarray, float]:
-    """(step, expected fall) of a quadratic that is flat along (1, ..., 1)."""
-    size = np.trace(bend) / len(slope)
-    if not size > 0:
-        return np.zeros_like(slope), 0.0
-    step = -np.linalg.lstsq(bend + size / len(slope), slope, rcond=1e-12)[0]
-    return step, -0.5 * float(step @ slope)
 
 
 class _Ascent:

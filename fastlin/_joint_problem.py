@@ -26,12 +26,14 @@ from ._parallel import Cancelled, is_cancelled
 from ._problem import LOSS_CODES, Certificate
 from ._scores import rows_per_call
 
-__all__ = ["Distributions", "JointFit", "JointProblem", "Sums", "feasible"]
+__all__ = ["Distributions", "JointFit", "JointProblem", "Sums", "feasible", "inverse_of_bend"]
 
 _NO_WEIGHTS = np.empty(0)
 # Numbers in a block of responses: 2 MB.
 _BLOCK = 1 << 18
 _GROUP = 16
+# Classes beyond which the Hessian in the intercepts is taken for diagonal
+_MANY_CLASSES = 64
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,7 @@ class JointProblem:
         """W[group][feature][output] of coef[output][feature]."""
         d = coef.shape[1]
         W = np.zeros(d * self.width)
-        for start, view in self._groups(W, d):
+        for start, view in self.groups(W):
             part = coef[start : start + view.shape[1]]
             view[:, : len(part)] = part.T
         return W
@@ -148,13 +150,14 @@ class JointProblem:
         """The opposite."""
         d = self.X.shape[1]
         coef = np.empty((self.n_classes, d))
-        for start, view in self._groups(W, d):
+        for start, view in self.groups(W):
             part = coef[start : start + view.shape[1]]
             part[:] = view.T[: len(part)]
         return coef
 
-    def _groups(self, W: np.ndarray, d: int) -> Iterator[tuple[int, np.ndarray]]:
-        """(first output, [feature][output]) of each group."""
+    def groups(self, W: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+        """(first output, [feature][output]) of each group of packed weights."""
+        d = len(W) // self.width
         for start in range(0, self.width, _GROUP):
             if is_cancelled():
                 raise Cancelled
@@ -233,10 +236,20 @@ class JointProblem:
     def _bend(self, p: np.ndarray, s: np.ndarray) -> np.ndarray:
         """sum_i s_i times the Hessian of the loss in its responses."""
         if self.loss == "log_loss":
-            return np.diag(s @ p) - (p * s[:, None]).T @ p
+            return np.diag(s @ p) - _gram(p, s)
         inside = (p > 0).astype(np.float64)
         each = s / inside.sum(axis=1)
-        return np.diag(s @ inside) - (inside * each[:, None]).T @ inside
+        return np.diag(s @ inside) - _gram(inside, each)
+
+    def bent(self, p: np.ndarray, along: np.ndarray) -> np.ndarray:
+        """The Hessian of the loss in its responses at p, times a direction: row by row."""
+        if self.loss == "log_loss":
+            t = p * along
+            return t - p * t.sum(axis=1, keepdims=True)
+        inside = p > 0
+        t = np.where(inside, along, 0.0)
+        mean = t.sum(axis=1, keepdims=True) / inside.sum(axis=1, keepdims=True)
+        return np.where(inside, t - mean, 0.0)
 
     # both sides
 
@@ -296,3 +309,22 @@ def feasible(p: np.ndarray, mass: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     moved = p * ratio
     moved += (p.sum(axis=1) - moved.sum(axis=1))[:, None] * (short / total)
     return moved
+
+
+def _gram(p: np.ndarray, s: np.ndarray) -> np.ndarray:
+    """sum_i s_i p_i p_i^T; of its diagonal alone where there are many classes."""
+    K = p.shape[1]
+    if K > _MANY_CLASSES:
+        return np.diag(s @ (p * p))
+    # without waking the threads of BLAS for so little
+    return np.einsum("ik,il->kl", p * s[:, None], p)
+
+
+def inverse_of_bend(bend: np.ndarray) -> np.ndarray:
+    """The inverse of a Hessian in the intercepts, which is flat along (1, ..., 1), where no step
+    goes: that direction is given a curvature."""
+    K = len(bend)
+    size = max(float(np.trace(bend)) / K, 1e-12)
+    if K > _MANY_CLASSES:
+        return np.diag(1.0 / np.maximum(np.diagonal(bend), 1e-8 * size))
+    return np.linalg.pinv(bend + size / K, hermitian=True)

@@ -45,8 +45,8 @@ def seen_from(X: Rows, centre: np.ndarray) -> tuple[np.ndarray, np.ndarray, floa
 
 
 def proximal_weight(mean_square: float, l2: float, bend: float) -> float:
-    """nu, from the mean of |x - c|^2. Where rows are short beside l2, b would lag behind: then it is
-    what Newton's method would take for the step of b on a loss that bends so much."""
+    """nu, from the mean of |x - c|^2. Where rows are short beside l2, b would lag behind: then it
+    is what Newton's method would take for the step of b on a loss that bends so much."""
     return max(_NU * mean_square, 2.0 * l2 / bend)
 
 

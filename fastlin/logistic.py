@@ -25,7 +25,12 @@ class LogisticRegression(ExactClassifierMixin, LinearClassifierMixin, ExactEstim
         C sum_i s_i log(1 + exp(-y_i (w.x_i + b))) + l1_ratio |w|_1 + (1 - l1_ratio)/2 |w|_2^2
 
     until a duality gap proves that no other model is better by more than `tol`. b is never
-    penalised. With more classes each is set against the rest.
+    penalised. With K > 2 classes it minimises over W and b, for z_i = W x_i + b, the softmax form
+    ::
+
+        C sum_i s_i (log sum_k exp(z_ik) - z_iy) + l1_ratio |W|_1 + (1 - l1_ratio)/2 |W|_2^2
+
+    and the intercepts, whose common part no response depends on, sum to 0.
 
     Parameters
     ----------
@@ -48,28 +53,30 @@ class LogisticRegression(ExactClassifierMixin, LinearClassifierMixin, ExactEstim
     {parameters("random_state", random_state=0)}
     solver : str, default="auto"
         "auto" chooses by the shape of the data and the penalty. "dual_cd" (L2), "newton" (L2 or
-        none) and "primal_cd" (L1, elastic net) force one. All lead to the same optimum, so
-        scikit-learn's names "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag" and "saga"
+        none) and "primal_cd" (L1, elastic net; working sets of columns) force one. All lead to the
+        same optimum, so scikit-learn's names "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag" and "saga"
         mean "auto".
     max_iter : int, default=1000
         Largest number of iterations: passes over the data for "dual_cd" and "primal_cd", Newton
         steps for "newton".
     verbose : int, default=0
         Above 0 a line about each optimum goes to standard error.
-    multi_class : {{"ovr"}}, default="ovr"
-        More than two classes: one against the rest.
+    multi_class : {{"multinomial", "joint", "ovr"}}, default="multinomial"
+        More than two classes: "multinomial" and "joint" are one problem with a softmax, "ovr" sets
+        each against the rest, which trains them side by side.
     {parameters("warm_start")}
     {parameters("n_jobs")}
 
     Attributes
     ----------
     {attributes("n_iter_", "t_", "trace_")}
-    n_iter_ : ndarray of shape (1,) or (n_classes,), dtype int32
+    n_iter_ : ndarray of shape (1,) or, for "ovr", (n_classes,), dtype int32
         Iterations that the solver took.
-    objective_ : ndarray of shape (1,) or (n_classes,)
+    objective_ : ndarray of shape (1,) or, for "ovr", (n_classes,)
         The mean loss plus the penalty: what is minimised, over ``C * sum(s)``.
-    duality_gap_ : ndarray of shape (1,) or (n_classes,)
-        Distance to the optimum, at most: as a share of `objective_`.
+    duality_gap_ : ndarray of shape (1,) or, for "ovr", (n_classes,)
+        Distance to the optimum, at most: as a share of `objective_`. With several classes and no
+        penalty the distance to the best model whose weights are not much longer.
 
     References
     ----------
@@ -101,13 +108,13 @@ class LogisticRegression(ExactClassifierMixin, LinearClassifierMixin, ExactEstim
         "dual": Either(Boolean(), OneOf("auto")),
         "intercept_scaling": Real(0, closed="right"),
         "solver": OneOf("auto", *SOLVERS, *PEER_SOLVERS),
-        "multi_class": OneOf("ovr"),
+        "multi_class": OneOf("multinomial", "joint", "ovr"),
     }
 
     def __init__(self, penalty="auto", *, C=1.0, l1_ratio=0.0, dual="auto", tol=1e-4,
                  fit_intercept=True, intercept_scaling=1, class_weight=None, random_state=0,
-                 solver="auto", max_iter=1000, verbose=0, multi_class="ovr", warm_start=False,
-                 n_jobs=None):
+                 solver="auto", max_iter=1000, verbose=0, multi_class="multinomial",
+                 warm_start=False, n_jobs=None):
         self.penalty = penalty
         self.C = C
         self.l1_ratio = l1_ratio
@@ -142,4 +149,4 @@ class LogisticRegression(ExactClassifierMixin, LinearClassifierMixin, ExactEstim
         return {"loss": "log_loss", **from_C(C, total_weight, ratio)}
 
     def _probability_kind(self) -> str:
-        return "sigmoid"
+        return "softmax" if self._is_joint(len(self.classes_)) else "sigmoid"

@@ -1,0 +1,382 @@
+"""Newton's method for K outputs: softmax and sparsemax with any mixture of L1 and L2 penalties, or
+none, in blocks of rows, so that no array of n x K is needed.
+
+A step solves (H + l2 I) d = -g by preconditioned conjugate gradients, as far as the gradient asks
+for (Dembo, Eisenstat & Steihaug 1982, "Inexact Newton methods", SIAM J. Numer. Anal. 19). With an
+L1 penalty it moves within the orthant that the weights and the least subgradient point into, on the
+coordinates that are not held at 0, where the objective is smooth, and stops at its faces (Andrew &
+Gao 2007, "Scalable training of L1-regularized log-linear models", ICML; Byrd, Chin, Nocedal &
+Oztoprak 2016, "A family of second-order methods for convex l1-regularized optimization", Math.
+Program. 159). Where such a step gains little, one of proximal gradients finds another orthant.
+
+Columns are counted from their mean, which takes out most of what ties the weights to the
+intercepts; the intercepts are K more coordinates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._blocks import column_squares, rmatvec
+from ._core import joint_blocks as _blocks
+from ._isa import ISA
+from ._joint_problem import JointFit, JointProblem, feasible, inverse_of_bend
+from ._problem import Certificate
+
+__all__ = ["Descent", "solve"]
+
+_MOST_PRODUCTS = 100
+_MOST_TRIALS = 30
+# A fall of the objective below this share is a rounding
+_NO_FALL = 1e-15
+# Gaps below this share of the objective are roundings of it.
+_ROUNDING = 1e-14
+# P may be 0 without a penalty: its gap is relative to this share of P at W = 0 at least.
+_LEAST_OBJECTIVE = 1e-6
+# The gap is measured when a step gains less than this share of what is asked for, and less
+# after a measurement in vain.
+_NEAR = 0.8
+# With L1 the smooth part may be flat where the penalty is not: to add the same to the weights of
+# all classes changes no loss. A share of the diagonal keeps such steps finite; it falls while whole
+# steps succeed.
+_DAMPING, _DAMPING_FALL, _DAMPING_RISE = 1e-2, 0.3, 4.0
+
+
+def solve(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarray,
+          start: JointFit | None = None) -> JointFit:
+    """Minimise until the relative gap is at most `tol`, or for `max_iter` steps."""
+    descent = Descent(problem, max(tol, _ROUNDING), start)
+    n_iter, stalls = 0, 0
+    while n_iter < max_iter and stalls < 2:
+        if descent.is_near():
+            if descent.measure().relative_gap <= descent.tol:
+                break
+            descent.near *= 0.3
+        if descent.is_endless():
+            break
+        stalls = 0 if descent.step() else stalls + 1
+        n_iter += 1
+    return descent.fit(n_iter)
+
+
+@dataclass
+class _Point:
+    """Weights and what one pass over the rows says of them."""
+
+    W: np.ndarray  # packed
+    b: np.ndarray
+    objective: float
+    mean_loss: float
+    gradient: np.ndarray  # of the smooth part, packed
+    slope: np.ndarray
+    bend: np.ndarray
+    inverse_bend: np.ndarray
+
+
+class Descent:
+    """Weights on their way to the optimum, and what is known about them."""
+
+    def __init__(self, problem: JointProblem, tol: float, start: JointFit | None):
+        self.problem, self.tol, X = problem, tol, problem.X
+        n, self.d = X.shape
+        self.share = problem.shares_of(np.arange(n))
+        self.room = problem.room()
+        self.centre = rmatvec(X, self.share)
+        squares = column_squares(X, self.share)
+        variance = squares - self.centre**2
+        self.variance = np.where(variance > 1e-13 * squares, variance, 0.0)
+        if not problem.fit_intercept:
+            self.centre, self.variance = np.zeros(self.d), squares
+        self.wanted = problem.target.mass(problem.weight) / problem.total_weight
+        self.point = self._at(np.zeros(self.d * problem.width), self._first_intercept())
+        if start is not None:
+            other = self._at(problem.packed(start.coef), start.intercept)
+            if other.objective < self.point.objective:
+                self.point = other
+        self.certificate: Certificate | None = None
+        self.largest = 1e-300
+        self.expected = self.gain = np.inf
+        self.step_size, self.near = 1.0, _NEAR
+        self.damping = _DAMPING if problem.l1 else 0.0
+
+    def _first_intercept(self) -> np.ndarray:
+        """That of a model without columns, where it has a formula."""
+        problem = self.problem
+        if not problem.fit_intercept or problem.loss != "log_loss":
+            return np.zeros(problem.n_classes)
+        logs = np.log(self.wanted)
+        return logs - logs.mean()
+
+    def _at(self, W: np.ndarray, b: np.ndarray) -> _Point:
+        """One pass over the rows."""
+        problem = self.problem
+        sums = problem.sums(W, b, with_bend=True, with_gradient=True)
+        gradient = sums.gradient
+        if problem.l2:
+            gradient += problem.l2 * W
+        slope = sums.slope if problem.fit_intercept else np.zeros_like(b)
+        return _Point(W, b, sums.mean_loss + problem.penalty(W), sums.mean_loss, gradient, slope,
+                      sums.bend, inverse_of_bend(sums.bend))
+
+    # packed arrays
+
+    def _by_column(self, each: np.ndarray, by: np.ndarray) -> np.ndarray:
+        """The packed outer product: each_j by_k."""
+        out = np.zeros(self.d * self.problem.width)
+        for start, view in self.problem.groups(out):
+            part = by[start : start + view.shape[1]]
+            np.multiply.outer(each, part, out=view[:, : len(part)])
+        return out
+
+    def _sums_by_output(self, each: np.ndarray, V: np.ndarray) -> np.ndarray:
+        """sum_j each_j V_jk for each output."""
+        out = np.zeros(self.problem.width)
+        for start, view in self.problem.groups(V):
+            out[start : start + view.shape[1]] = each @ view
+        return out[: self.problem.n_classes]
+
+    # the direction
+
+    def move_to(self, W: np.ndarray, b: np.ndarray) -> None:
+        """Go on from other weights."""
+        self.point, self.certificate = self._at(W, b), None
+
+    def _least_subgradient(self) -> np.ndarray:
+        """The subgradient of least length."""
+        point, l1 = self.point, self.problem.l1
+        g = point.gradient
+        if not l1:
+            return g
+        return np.where(point.W != 0, g + l1 * np.sign(point.W),
+                        np.sign(g) * np.maximum(np.abs(g) - l1, 0.0))
+
+    def _product(self, V: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(H + l2 I) (V, v), with columns counted from their mean."""
+        problem, point, K = self.problem, self.point, self.problem.n_classes
+        shift = v - self._sums_by_output(self.centre, V)
+        out, total = problem.l2 * V, np.zeros(K)
+        for rows in problem.blocks():
+            z = problem.responses(point.W, point.b, rows, self.room)
+            _, p = problem.evaluated(z, rows)
+            along = problem.responses(V, shift, rows, self.room)
+            t = problem.bent(p, along[:, :K])
+            t *= self.share[rows, None]
+            total += t.sum(axis=0)
+            along[:, :K], along[:, K:] = t, 0.0
+            _blocks.add(ISA, problem.X, along, rows, out, self.room)
+        if problem.fit_intercept:
+            out -= self._by_column(self.centre, total)
+        return out, total
+
+    def _preconditioners(self, mask: np.ndarray | None
+                         ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The diagonal of H + l2 I, roughly, its inverse, and that of the intercepts' part."""
+        problem = self.problem
+        bend = self.point.bend
+        diagonal = self._by_column(self.variance, np.maximum(np.diagonal(bend), 1e-8))
+        diagonal += problem.l2
+        inverse = np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=diagonal > 0)
+        return diagonal, inverse if mask is None else inverse * mask, self.point.inverse_bend
+
+    def _direction(self, r: np.ndarray, q: np.ndarray, mask: np.ndarray | None
+                   ) -> tuple[np.ndarray, np.ndarray, float]:
+        """(d, d_b, expected fall) by preconditioned conjugate gradients for the right side (r, q);
+        d_b belongs to columns counted from their mean."""
+        problem = self.problem
+        diagonal, inverse, inverse_b = self._preconditioners(mask)
+        if not problem.fit_intercept:
+            inverse_b = np.zeros_like(inverse_b)
+        d, d_b = np.zeros_like(r), np.zeros_like(q)
+        y, y_b = inverse * r, inverse_b @ q
+        rho = float(r @ y) + float(q @ y_b)
+        first, V, v, fall = rho, y.copy(), y_b.copy(), 0.0
+        objective = self.point.objective
+        size = float(np.sqrt(max(rho, 0.0)))
+        self.largest = max(self.largest, size)
+        # the nearer the optimum, the more exact a step pays
+        accuracy = min(0.05, size / self.largest)
+        for _ in range(_MOST_PRODUCTS):
+            if not rho > accuracy * accuracy * first:
+                break
+            product, product_b = self._product(V, v)
+            if self.damping:
+                product += self.damping * (diagonal * V)
+            if mask is not None:
+                product *= mask
+            curvature = float(V @ product) + float(v @ product_b)
+            if not curvature > 0:
+                break
+            alpha = rho / curvature
+            fall += 0.5 * alpha * rho
+            d += alpha * V
+            d_b += alpha * v
+            r = r - alpha * product
+            q = q - alpha * product_b
+            y, y_b = inverse * r, inverse_b @ q
+            if problem.l2 and self._gap_of(r, float(q @ y_b)) <= 0.2 * self.tol * objective:
+                break
+            rho, last = float(r @ y) + float(q @ y_b), rho
+            V = y + (rho / last) * V
+            v = y_b + (rho / last) * v
+        return d, d_b, fall
+
+    def _gap_of(self, r: np.ndarray, by_intercepts: float) -> float:
+        """The gap that a gradient stands for, in the weights and in the intercepts, where there is
+        an L2 penalty."""
+        return float(r @ r) / (2 * self.problem.l2) + 0.5 * by_intercepts
+
+    # steps
+
+    def step(self) -> bool:
+        """One step; whether the objective fell."""
+        before, self.certificate = self.point.objective, None
+        pull = -self._least_subgradient()
+        mask = None
+        if self.problem.l1:
+            mask = ((self.point.W != 0) | (pull != 0)).astype(np.float64)
+        pull_b = -(self.point.slope)
+        # columns counted from their mean: the weights' pull less what the intercepts would do
+        r = pull - self._by_column(self.centre, pull_b) if self.problem.fit_intercept else pull
+        if mask is not None:
+            r = r * mask
+        d, d_b, self.expected = self._direction(r, pull_b, mask)
+        t = self._search(d, d_b - self._sums_by_output(self.centre, d), pull)
+        if self.problem.l1:
+            self.damping *= _DAMPING_FALL if t == 1 else _DAMPING_RISE
+            if before - self.point.objective < 0.5 * self.expected:
+                self._proximal_step()
+        self.gain = before - self.point.objective
+        return before - self.point.objective > _NO_FALL * before
+
+    def _search(self, d: np.ndarray, d_b: np.ndarray, pull: np.ndarray) -> float:
+        """Go along d as far as the objective falls well, within the orthant; returns how far."""
+        point, t = self.point, 1.0
+        orthant = np.where(point.W != 0, np.sign(point.W), np.sign(pull)) if (
+            self.problem.l1) else None
+        for _ in range(_MOST_TRIALS):
+            W = point.W + t * d
+            if orthant is not None:
+                W[W * orthant < 0] = 0.0
+            moved = W - point.W
+            slope = -float(moved @ pull) + t * float(point.slope @ d_b)
+            if not slope < 0:
+                return 0.0
+            other = self._at(W, point.b + t * d_b)
+            if other.objective <= point.objective + 1e-4 * slope:
+                self.point = other
+                return t
+            # the minimum of the parabola through both
+            rise = other.objective - point.objective - slope
+            t *= min(max(-slope / (2 * rise), 0.1), 0.5) if rise > 0 else 0.5
+        return 0.0
+
+    def _proximal_step(self) -> bool:
+        """A step of proximal gradients, scaled by the columns; whether the objective fell."""
+        problem, point = self.problem, self.point
+        _, inverse, inverse_b = self._preconditioners(None)
+        g = point.gradient
+        if problem.fit_intercept:
+            g = g - self._by_column(self.centre, point.slope)
+        step_b = inverse_b @ point.slope if problem.fit_intercept else np.zeros_like(point.slope)
+        for _ in range(_MOST_TRIALS):
+            size = self.step_size * inverse
+            W = point.W - size * g
+            W = np.sign(W) * np.maximum(np.abs(W) - size * problem.l1, 0.0)
+            d = W - point.W
+            b = point.b - self.step_size * step_b - self._sums_by_output(self.centre, d)
+            other = self._at(W, b)
+            if other.objective < point.objective:
+                self.step_size = min(1.0, 2 * self.step_size)
+                self.point = other
+                return True
+            self.step_size *= 0.5
+        return False
+
+    # certificates
+
+    def is_near(self) -> bool:
+        """Whether the gap is likely to be small enough."""
+        problem, point = self.problem, self.point
+        if problem.l1 or not problem.l2:
+            return self.gain <= self.near * self.tol * point.objective
+        r, by_intercepts = point.gradient, 0.0
+        if problem.fit_intercept:
+            r = r - self._by_column(self.centre, point.slope)
+            inverse_b = self._preconditioners(None)[2]
+            by_intercepts = float(point.slope @ inverse_b @ point.slope)
+        return self._gap_of(r, by_intercepts) <= self.near * self.tol * point.objective + 1e-300
+
+    def is_endless(self) -> bool:
+        """Whether longer weights are always better: classes separated, and nothing to pay."""
+        problem, point = self.problem, self.point
+        free = problem.l1 == 0 and problem.l2 == 0
+        return free and point.objective <= self.tol * problem.mean_loss_of_nothing()
+
+    def _settle_intercepts(self) -> None:
+        """A Newton step for the intercepts alone: what they are short of costs the dual side more
+        than it costs the objective."""
+        point = self.point
+        if self.problem.fit_intercept and point.slope.any():
+            step = -self._preconditioners(None)[2] @ point.slope
+            other = self._at(point.W, point.b + step)
+            if np.abs(other.slope).sum() < np.abs(point.slope).sum():
+                self.point = other
+
+    def measure(self) -> Certificate:
+        """The certificate, from a pass of its own: dual variables that are feasible."""
+        self._settle_intercepts()
+        problem, point = self.problem, self.point
+        mass = self.wanted + point.slope
+        bounds: list[float] = []
+
+        def probabilities(rows: np.ndarray, shrink: float) -> np.ndarray:
+            z = problem.responses(point.W, point.b, rows, self.room)
+            p = problem.evaluated(z, rows)[1]
+            if problem.fit_intercept:
+                p = feasible(p, mass, self.wanted)
+            return p if shrink == 1 else shrink * p + (1 - shrink) * problem.target.table(rows)
+
+        def pulls(rows: np.ndarray) -> np.ndarray:
+            p = probabilities(rows, 1.0)
+            bounds.append(problem.dual_loss(p, rows))
+            return (problem.target.table(rows) - p) * self.share[rows, None]
+
+        V = problem.added(pulls)
+        largest, bound = float(np.abs(V).max(initial=0.0)), float(sum(bounds))
+        if problem.l2:
+            excess = np.maximum(np.abs(V) - problem.l1, 0.0)
+            bound -= float(excess @ excess) / (2 * problem.l2)
+        elif problem.l1:
+            if largest > problem.l1:
+                shrink = problem.l1 / largest
+                bound = float(sum(
+                    problem.dual_loss(probabilities(rows, shrink), rows)
+                    for rows in problem.blocks()
+                ))
+        else:
+            return self._measured_without_penalty(V, bound)
+        self.certificate = problem.certificate(point.objective, bound)
+        return self.certificate
+
+    def _measured_without_penalty(self, V: np.ndarray, bound: float) -> Certificate:
+        """As `_centred.measured` bounds the distance to the best among weights about as long."""
+        point, zero = self.point, self.problem.mean_loss_of_nothing()
+        t = np.sqrt(self.variance)
+        inverse = np.divide(1.0, t, out=np.zeros_like(t), where=t > 0)
+        ones = np.ones(self.problem.n_classes)
+        slack = float(np.abs(V * self._by_column(inverse, ones)).max(initial=0.0))
+        reach = 2 * float(self._by_column(t, ones) @ np.abs(point.W)) + 1.0
+        gap = max(0.0, point.objective - bound + reach * slack)
+        relative = gap / max(point.objective, _LEAST_OBJECTIVE * zero, 1e-300)
+        self.certificate = Certificate(point.objective, gap, relative)
+        return self.certificate
+
+    def fit(self, n_iter: int) -> JointFit:
+        """The answer."""
+        certificate = self.measure() if self.certificate is None else self.certificate
+        point = self.point
+        done = certificate.relative_gap <= self.tol and not self.is_endless()
+        coef = self.problem.unpacked(point.W)
+        return JointFit(coef, point.b - point.b.mean(), n_iter, certificate, done)
