@@ -22,6 +22,7 @@ _HOMES = {
     "ElasticNetCV": "lasso",
     "RegularizationPath": "lasso",
     "regularization_path": "lasso",
+    "OutputCode": "_reductions",
     "Perceptron": "perceptron",
     "PassiveAggressiveClassifier": "passive_aggressive",
     "PassiveAggressiveRegressor": "passive_aggressive",

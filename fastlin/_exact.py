@@ -23,8 +23,10 @@ from ._params import Boolean, ClassWeight, Either, Integer, OneOf, RandomState, 
 from ._problem import Certificate, Fit, Problem
 from ._progress import show_optima
 from ._random import spawn_seed
+from ._reductions import Column, code_for, columns_of, is_reduced, keep_code
 from ._row_slices import rows_taken
 from ._scores import longest_square
+from ._sgd import LOSSES
 from ._solve import is_little, solve
 from ._validation import (
     check_sample_weight,
@@ -103,11 +105,15 @@ class ExactEstimator(Estimator):
               starts: list[Fit | None]) -> list[Fit]:
         """The optima of problems that differ in their targets."""
         tasks = [
-            partial(solve, problem, getattr(self, "solver", "auto"), float(self.tol),
-                    self._max_iter(), seed, start)
+            partial(self._solve, problem, seed, start)
             for problem, seed, start in zip(problems, seeds, starts, strict=True)
         ]
         return _parallel.run(tasks, getattr(self, "n_jobs", None))
+
+    def _solve(self, problem: Problem, seed: np.ndarray, start: Fit | None) -> Fit:
+        """The optimum of one problem."""
+        solver = getattr(self, "solver", "auto")
+        return solve(problem, solver, float(self.tol), self._max_iter(), seed, start)
 
     def _max_iter(self) -> int:
         """Largest number of iterations, where None is a parameter's default."""
@@ -237,6 +243,40 @@ class ExactClassifierMixin:
             self.objective_[k] = fit.certificate.objective
             self.duality_gap_[k] = fit.certificate.relative_gap
 
+    def _loss_of_columns(self) -> tuple[int, float]:
+        """The loss that decoding sums, and its parameter."""
+        terms = self._terms(1.0)
+        loss = LOSSES[terms["loss"]]
+        return loss.code, terms.get("loss_parameter", loss.default)
+
+    def _solve_columns(self, rows: Rows, columns: list[Column], weight: np.ndarray | None) -> None:
+        """Solve for each column of a code and publish the answers."""
+        places = list(range(len(columns)))
+        starts = self._starts(places, len(columns), rows.shape[1])
+        seeds = spawn_seed(self.random_state, len(columns))
+        tasks = [
+            partial(self._solve_column, rows, column, weight, seed, start)
+            for column, seed, start in zip(columns, seeds, starts, strict=True)
+        ]
+        fits = _parallel.run(tasks, getattr(self, "n_jobs", None))
+        self._publish(fits, rows.dtype, places, len(columns))
+        self._warn(fits)
+
+    def _solve_column(self, rows: Rows, column: Column, weight: np.ndarray | None,
+                      seed: np.ndarray, start: Fit | None) -> Fit:
+        """The optimum on the rows that take part in a column of a code."""
+        member = column.member() if weight is None else column.member() & (weight > 0)
+        y, weight = column.target(), _NO_WEIGHTS if weight is None else weight
+        if not member.all():
+            kept = np.flatnonzero(member)
+            weight = weight[kept] if len(weight) else weight
+            rows, y = rows_taken(rows, kept), y[kept]
+        total = float(weight.sum()) if len(weight) else float(rows.shape[0])
+        problem = Problem(
+            X=rows, y=y, weight=weight, fit_intercept=self.fit_intercept, **self._terms(total)
+        )
+        return self._solve(problem, seed, start)
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit the model.
 
@@ -271,8 +311,16 @@ class ExactClassifierMixin:
         several = len(classes) > 2 and not is_little(*rows.shape)
         if several and fits_exactly_together(self):
             fit_classes(self, rows, classes, codes, sample_weight)
+            keep_code(self, None)
             return self
         weight, absent = weights_of(self, classes, codes, sample_weight)
+        code = code_for(self, len(classes), absent)
+        if is_reduced(self, len(classes)):
+            self._solve_columns(rows, columns_of(code, codes), weight)
+            self.classes_ = classes
+            keep_code(self, code)
+            return self
+        keep_code(self, code)
         positive = [1] if len(classes) == 2 else range(len(classes))
         places = [k for k in range(len(positive)) if positive[k] not in absent]
         targets = [np.where(codes == positive[k], 1.0, -1.0) for k in places]

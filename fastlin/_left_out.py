@@ -18,6 +18,7 @@ from ._leave_one_out import approximate, held_out_of_targets
 from ._params import Boolean, OneOf, shown
 from ._problem import Problem
 from ._random import spawn_seed
+from ._reductions import is_reduced
 from ._row_slices import rows_taken
 from ._splitters import n_rows, take
 from ._targets import check_target, encode_labels
@@ -144,6 +145,8 @@ def _by_one_fit(estimator: Any, X: Any, y: Any, sample_weight: Any, method: str,
             raise _Unavailable("class_weight='balanced' weighs rows otherwise when one is left out")
         if twin._is_joint(len(np.unique(y))):
             raise _Unavailable("all classes are one problem")
+        if is_reduced(twin, len(np.unique(y))):
+            raise _Unavailable("classes are the rows of a code")
         classes, codes = encode_labels(y)
         weight = effective_weight(twin.class_weight, classes, codes, weight)
         lonely = _lonely(classes, codes, weight)

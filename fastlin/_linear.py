@@ -11,6 +11,7 @@ from ._core import respond as _respond
 from ._core.rows import Rows
 from ._data import as_rows, rows_of
 from ._probability import PROBABILITIES
+from ._reductions import decoded, is_reduced
 from ._scorer import scorer_of
 from ._scores import score_rows
 
@@ -103,7 +104,7 @@ class LinearClassifierMixin(ClassifierMixin):
     """`decision_function`, `predict` and probabilities from `coef_`, `intercept_`, `classes_`."""
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the responses w.x + b.
+        """Return the responses w.x + b, or what a code of classes makes of them.
 
         Parameters
         ----------
@@ -113,7 +114,10 @@ class LinearClassifierMixin(ClassifierMixin):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes), dtype float64
-            For two classes one column: positive means ``classes_[1]``.
+            For two classes one column: positive means ``classes_[1]``. With ``multi_class="ovo"``
+            the votes for each class, to which the sums of the responses add less than 1/3 to break
+            ties; with an error-correcting code minus the distance from the class's row, which is
+            the sum of losses or the number of wrong signs.
 
         Raises
         ------
@@ -122,7 +126,15 @@ class LinearClassifierMixin(ClassifierMixin):
         ValueError
             If X has another number of columns or holds NaN or infinity.
         """
-        return responses(self, X)
+        return self._decoded(responses(self, X))
+
+    def _has_code(self) -> bool:
+        """Whether the responses are those of the columns of a code."""
+        return "code_" in vars(self) and len(self.classes_) > 2
+
+    def _decoded(self, z: np.ndarray) -> np.ndarray:
+        """Scores of the classes from the responses of learners."""
+        return decoded(self, z) if self._has_code() else z
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class with the largest response; the first one wins a tie.
@@ -191,8 +203,8 @@ class LinearClassifierMixin(ClassifierMixin):
         NotFittedError
             Before `fit`.
         ValueError
-            If scikit-learn has no equal: of votes, and of sparsemax probabilities of several
-            classes.
+            If scikit-learn has no equal: of votes, of sparsemax probabilities of several classes,
+            and of error-correcting codes.
         ImportError
             If scikit-learn is not installed.
         """
@@ -206,6 +218,12 @@ class LinearClassifierMixin(ClassifierMixin):
 
     def _probabilities(self, log: bool) -> Any:
         """The method behind `predict_proba` and `predict_log_proba`."""
+        fitted = hasattr(self, "classes_")
+        if self._has_code() if fitted else is_reduced(self):
+            raise AttributeError(
+                f"probabilities are not available for multi_class={self.multi_class!r}; use 'ovr', "
+                "or calibrate the classifier."
+            )
         kind = self._probability_kind()
         if kind is None:
             raise AttributeError(

@@ -26,6 +26,7 @@ from ._memory import check_room
 from ._params import Boolean, Either, Integer, OneOf, RandomState, Real, shown
 from ._prepare import by_frequency
 from ._random import spawn_seed
+from ._reductions import Column
 from ._split import split_rows
 from ._task import Task
 from ._validation import check_sample_weight, check_target
@@ -108,6 +109,7 @@ class OnlineEstimator(Estimator):
                start: list, stratify: np.ndarray | None, score: Any, callback: Any) -> None:
         """Run one task per target and keep what they have learnt."""
         rule, plan = self._rule(), self._plan(callback)
+        given = weight
         weight, active = relative_weight(weight, rows.shape[0])
         check_room(rows.shape[1], sum(groups), rows.dtype.itemsize, rule)
         columns = None
@@ -122,10 +124,31 @@ class OnlineEstimator(Estimator):
                  columns)
             for y, n_outputs, seed, first in zip(targets, groups, seeds, start, strict=False)
         ]
+        for task in tasks:
+            if isinstance(task.y, Column):
+                task.prepare = partial(self._take_part, task.y, given)
         _parallel.run(
             tasks, getattr(self, "n_jobs", None), lambda: [task.cancel() for task in tasks]
         )
         self._finish(tasks)
+
+    def _take_part(self, column: Column, weight: np.ndarray | None, task: Task) -> None:
+        """Give a task the targets of a column, the rows that take part in it, and their weights,
+        as `fit` would have set them on these rows alone."""
+        member = column.member()
+        task.y = column.target()
+        if weight is not None:
+            task.weight, _ = relative_weight(np.where(member, weight, 0.0), len(member))
+        had_held_out = len(task.held_out) > 0
+        task.rows, task.held_out = (
+            rows[member[rows]] for rows in (task.rows, task.held_out)
+        )
+        if not len(task.rows) or had_held_out and not len(task.held_out):
+            raise ValueError(
+                f"validation_fraction={self.validation_fraction!r} leaves a column of code_ no "
+                f"rows to {'validate' if len(task.rows) else 'train'} on; change it or set "
+                "early_stopping=False."
+            )
 
     def _finish(self, tasks: list[Task]) -> None:
         """Publish what the tasks have learnt and warn of what went wrong."""
@@ -170,7 +193,7 @@ class OnlineEstimator(Estimator):
                 "The state of training is damaged: it has other classes; fit the model again."
             )
         visits = [
-            partial(learner.visit, rows, y, weights, order)
+            partial(_visit, learner, rows, y, weights, order)
             for learner, y in zip(learners, targets, strict=True)
         ]
         _parallel.run(
@@ -187,6 +210,13 @@ class OnlineEstimator(Estimator):
         self._memories = [learner.memory for learner in learners]
         self.t_ = 1.0 + max(learner.state["t"] for learner in learners)
         self.n_iter_ = 1
+
+
+def _visit(learner: Any, rows: Rows, y: Any, weight: np.ndarray, order: np.ndarray) -> None:
+    """One step per row; of a column of a code, per row that takes part."""
+    if isinstance(y, Column):
+        y, order = y.target(), order[y.member()[order]]
+    learner.visit(rows, y, weight, order)
 
 
 def _shaped(name: str, value: Any, shape: tuple) -> np.ndarray:

@@ -11,6 +11,17 @@ from ._grow import grow_memories
 from ._labels import labels_of, weights_of
 from ._oof import set_out_of_fold
 from ._params import ClassWeight, Either, Integer, OneOf
+from ._reductions import (
+    CODES,
+    code_for,
+    code_in_stream,
+    columns_of,
+    grown_pairs,
+    is_reduced,
+    keep_code,
+    pairs,
+    refuse_growth,
+)
 from ._validation import (
     check_target,
     effective_weight,
@@ -20,13 +31,15 @@ from ._validation import (
     partial_fit_classes,
 )
 
-__all__ = ["MULTI_CLASS", "OnlineClassifierMixin", "OnlineRegressorMixin"]
+__all__ = ["JOINT", "OnlineClassifierMixin", "OnlineRegressorMixin"]
 
 # What `partial_fit` changes in a classifier.
-_LEARNT = ("_memories", "_segments", "classes_", "coef_", "intercept_", "t_", "n_iter_")
+_LEARNT = (
+    "_memories", "_segments", "_reduction", "classes_", "code_", "coef_", "intercept_", "t_",
+    "n_iter_",
+)  # fmt: skip
 # Words for the joint form of a loss; the latter two are scikit-learn's.
 JOINT = ("joint", "multinomial", "crammer_singer")
-MULTI_CLASS = ("ovr", *JOINT)
 
 
 class OnlineRegressorMixin:
@@ -113,7 +126,7 @@ class OnlineClassifierMixin:
 
     _constraints: ClassVar = {
         "n_jobs": Either(Integer(), OneOf(None)),
-        "multi_class": OneOf(*MULTI_CLASS),
+        "multi_class": Either(OneOf(*JOINT), CODES),
         "class_weight": ClassWeight(),
     }
 
@@ -128,7 +141,8 @@ class OnlineClassifierMixin:
         y : array-like of shape (n_samples,)
             Class labels of any type that can be sorted.
         coef_init : array-like of shape (n_outputs, n_features), optional
-            Weights to start from; n_outputs is 1 for two classes.
+            Weights to start from; n_outputs is 1 for two classes, and the number of columns of a
+            code.
         intercept_init : array-like of shape (n_outputs,), optional
             Intercepts to start from.
         sample_weight : array-like of shape (n_samples,), optional
@@ -159,11 +173,13 @@ class OnlineClassifierMixin:
         set_out_of_fold(self, rows, y, sample_weight, cv)
         classes, codes = labels_of(self, y)
         weight, absent = weights_of(self, classes, codes, sample_weight)
-        targets, groups = self._targets(classes, codes)
+        code = code_for(self, len(classes), absent)
+        targets, groups = self._targets(classes, codes, code)
         start = self._start(groups, rows.shape[1], coef_init, intercept_init)
         self._train(rows, targets, groups, weight, start, codes, _share_right, callback)
         self.classes_ = classes
-        self._set_weights(absent)
+        keep_code(self, code)
+        self._set_weights(() if is_reduced(self, len(classes)) else absent)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None,
@@ -182,7 +198,7 @@ class OnlineClassifierMixin:
             Weights relative to 1, since those of rows to come are not known.
         grow : bool, default=False
             Whether labels that were not announced become new classes, whose weights begin at zero;
-            otherwise they are an error.
+            otherwise they are an error. Not for error-correcting codes.
 
         Returns
         -------
@@ -210,8 +226,10 @@ class OnlineClassifierMixin:
                 )
             codes = encode_known_labels(y, known)
             weight = effective_weight(self.class_weight, known, codes, sample_weight)
-            self._continue(rows, *self._targets(known, codes), weight)
+            code = code_in_stream(self, len(known), codes, known)
+            self._continue(rows, *self._targets(known, codes, code), weight)
             self.classes_ = known
+            keep_code(self, code)
             self._set_weights(())
         except BaseException:
             # whatever went wrong, Ctrl-C included, the model stays the one before this call
@@ -223,6 +241,7 @@ class OnlineClassifierMixin:
 
     def _grow(self, y: np.ndarray, classes: Any) -> np.ndarray:
         """The classes known so far, announced now, and found in y; memories follow them."""
+        refuse_growth(self)
         old = getattr(self, "classes_", None)
         found = [encode_labels(y)[0]] + ([] if old is None else [old])
         if classes is not None:
@@ -233,7 +252,10 @@ class OnlineClassifierMixin:
                 f"the classes known so far are of dtypes {', '.join(str(f.dtype) for f in found)}."
             )
         known = encode_labels(np.concatenate(found))[0]
-        if old is not None and len(known) > len(old):
+        if old is not None and len(known) > len(old) and is_reduced(self, len(known)):
+            old_code, places = vars(self).get("code_", pairs(2)), np.searchsorted(known, old)
+            self._memories = grown_pairs(self._memories, old_code, places, len(known), None)
+        elif old is not None and len(known) > len(old):
             joint, signed = self._is_joint(len(known)), getattr(self, "optimizer", "") == "adam"
             self._memories = grow_memories(self._memories, old, known, joint, signed)
         return known
@@ -242,9 +264,17 @@ class OnlineClassifierMixin:
         """Whether all classes are trained together, by the loss's joint form."""
         return n_classes > 2 and self.multi_class in JOINT
 
-    def _targets(self, classes: np.ndarray, codes: np.ndarray) -> tuple[list, list[int]]:
+    def _loss_of_columns(self) -> tuple[int, float]:
+        """The loss that decoding sums, and its parameter."""
+        rule = self._rule()
+        return rule["loss"], rule["loss_parameter"]
+
+    def _targets(self, classes: np.ndarray, codes: np.ndarray,
+                 code: np.ndarray | None) -> tuple[list, list[int]]:
         """Targets of the learners, and how many outputs each has: class numbers for a joint loss,
-        else +-1 for two classes or for each class against the rest."""
+        else +-1 for two classes, for each class against the rest, or for each column of a code."""
+        if code is not None and len(classes) > 2:
+            return list(columns_of(code, codes)), [1] * code.shape[1]
         if self._is_joint(len(classes)):
             return [codes.astype(np.float64)], [len(classes)]
         positive = [1] if len(classes) == 2 else range(len(classes))

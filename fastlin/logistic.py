@@ -9,6 +9,7 @@ from ._exact import ExactClassifierMixin, ExactEstimator
 from ._exceptions import warn
 from ._linear import LinearClassifierMixin
 from ._params import Boolean, Either, OneOf, Real
+from ._reductions import CODES
 from ._scaling import from_C
 from ._solve import PEER_SOLVERS, SOLVERS
 
@@ -25,7 +26,7 @@ class LogisticRegression(ExactClassifierMixin, LinearClassifierMixin, ExactEstim
         C sum_i s_i log(1 + exp(-y_i (w.x_i + b))) + l1_ratio |w|_1 + (1 - l1_ratio)/2 |w|_2^2
 
     until a duality gap proves that no other model is better by more than `tol`. b is never
-    penalised. With more classes each is set against the rest.
+    penalised. With more classes there are several such problems: see `multi_class`.
 
     Parameters
     ----------
@@ -56,19 +57,18 @@ class LogisticRegression(ExactClassifierMixin, LinearClassifierMixin, ExactEstim
         steps for "newton".
     verbose : int, default=0
         Above 0 a line about each optimum goes to standard error.
-    multi_class : {{"ovr"}}, default="ovr"
-        More than two classes: one against the rest.
+    {parameters("reduction")}
     {parameters("warm_start")}
     {parameters("n_jobs")}
 
     Attributes
     ----------
     {attributes("n_iter_", "t_", "trace_")}
-    n_iter_ : ndarray of shape (1,) or (n_classes,), dtype int32
+    n_iter_ : ndarray of shape (1,) or (n_outputs,), dtype int32
         Iterations that the solver took.
-    objective_ : ndarray of shape (1,) or (n_classes,)
+    objective_ : ndarray of shape (1,) or (n_outputs,)
         The mean loss plus the penalty: what is minimised, over ``C * sum(s)``.
-    duality_gap_ : ndarray of shape (1,) or (n_classes,)
+    duality_gap_ : ndarray of shape (1,) or (n_outputs,)
         Distance to the optimum, at most: as a share of `objective_`.
 
     References
@@ -101,7 +101,7 @@ class LogisticRegression(ExactClassifierMixin, LinearClassifierMixin, ExactEstim
         "dual": Either(Boolean(), OneOf("auto")),
         "intercept_scaling": Real(0, closed="right"),
         "solver": OneOf("auto", *SOLVERS, *PEER_SOLVERS),
-        "multi_class": OneOf("ovr"),
+        "multi_class": CODES,
     }
 
     def __init__(self, penalty="auto", *, C=1.0, l1_ratio=0.0, dual="auto", tol=1e-4,

@@ -52,7 +52,7 @@ class LogisticRegressionCV(LogisticRegression):
 
     Attributes
     ----------
-    {attributes("n_iter_", "t_", "trace_")}
+    {attributes("code_", "n_iter_", "t_", "trace_")}
     C_ : float
         The best inverse strength.
     l1_ratio_ : float

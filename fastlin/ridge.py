@@ -196,7 +196,7 @@ class RidgeClassifier(ExactClassifierMixin, LinearClassifierMixin, _RidgeBase):
 
     Attributes
     ----------
-    {attributes("n_iter_", "t_", "trace_")}
+    {attributes("code_", "n_iter_", "t_", "trace_")}
     n_iter_ : ndarray of shape (1,) or (n_classes,), dtype int32
         Iterations; 1 for a factorisation.
     {_OPTIMUM % (("ndarray of shape (1,) or (n_classes,)",) * 2)}

@@ -12,6 +12,7 @@ from ._exceptions import warn
 from ._linear import LinearClassifierMixin, LinearRegressorMixin
 from ._params import Boolean, Either, OneOf, Real
 from ._problem import Fit
+from ._reductions import CODES
 from ._scaling import from_C
 
 __all__ = ["LinearSVC", "LinearSVR"]
@@ -82,7 +83,8 @@ class LinearSVC(
 
     with k = 1 for the loss "hinge" and 2 for "squared_hinge", until a duality gap proves that no
     other model is better by more than `tol`; ``|w|_1`` takes the place of ``1/2 |w|_2^2`` for the
-    penalty "l1". b is never penalised. With more classes each is set against the rest.
+    penalty "l1". b is never penalised. With more classes there are several such
+    problems: see `multi_class`.
 
     Parameters
     ----------
@@ -93,8 +95,7 @@ class LinearSVC(
     {_ACCEPTED}
     {_COMMON}
     {_C}
-    multi_class : {{"ovr"}}, default="ovr"
-        More than two classes: one against the rest.
+    {parameters("reduction")}
     {parameters("fit_intercept")}
     {_SCALING % "1"}
     {parameters("class_weight")}
@@ -106,9 +107,9 @@ class LinearSVC(
     {attributes("n_iter_", "t_", "trace_")}
     n_iter_ : int
         Passes over the rows; the largest number, where there is a problem for each class.
-    objective_ : ndarray of shape (1,) or (n_classes,)
+    objective_ : ndarray of shape (1,) or (n_outputs,)
         {_OBJECTIVE}
-    duality_gap_ : ndarray of shape (1,) or (n_classes,)
+    duality_gap_ : ndarray of shape (1,) or (n_outputs,)
         {_GAP}
 
     {_REFERENCES}
@@ -128,7 +129,7 @@ class LinearSVC(
     _constraints: ClassVar = {
         "penalty": OneOf("l2", "l1"),
         "loss": OneOf("squared_hinge", "hinge"),
-        "multi_class": OneOf("ovr", "crammer_singer"),
+        "multi_class": Either(OneOf("crammer_singer"), CODES),
     }
 
     def __init__(self, penalty="l2", loss="squared_hinge", *, dual="auto", tol=1e-4, C=1.0,
