@@ -47,6 +47,7 @@ _HOMES = {
     "StratifiedKFold": "model_selection",
     "LeaveOneOut": "model_selection",
     "train_test_split": "model_selection",
+    "tune_thresholds": "model_selection",
     "load_svmlight_file": "io",
     "dump_svmlight_file": "io",
     "Pipeline": "pipeline",

@@ -31,6 +31,7 @@ from .model_selection import cross_validate as cross_validate
 from .model_selection import learning_curve as learning_curve
 from .model_selection import leave_one_out as leave_one_out
 from .model_selection import train_test_split as train_test_split
+from .model_selection import tune_thresholds as tune_thresholds
 from .model_selection import validation_curve as validation_curve
 from .passive_aggressive import PassiveAggressiveClassifier as PassiveAggressiveClassifier
 from .passive_aggressive import PassiveAggressiveRegressor as PassiveAggressiveRegressor

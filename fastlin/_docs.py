@@ -83,6 +83,9 @@ _ATTRIBUTES = {
         positive side (1), on the negative side (-1) or takes no part (0).""",
     "classes_": """classes_ : ndarray of shape (n_classes,)
         The labels, sorted.""",
+    "thresholds_": """thresholds_ : ndarray of shape (n_classes,)
+        Only if rows have several labels: those with a response above it are predicted. 0 after
+        `fit`; may be set, and `tune_thresholds` does.""",
     "n_iter_": """n_iter_ : int
         Epochs run; the largest number, where there is a learner for each class.""",
     "t_": """t_ : float
@@ -107,9 +110,9 @@ def parameters(*names: str, **values: object) -> str:
 
 def attributes(*left_out: str) -> str:
     """The paragraphs of the fitted attributes but for some; where there are no classes, there is no
-    code of them."""
+    code of them, and no threshold."""
     if "classes_" in left_out:
-        left_out += ("code_",)
+        left_out += ("code_", "thresholds_")
     return "\n    ".join(text for name, text in _ATTRIBUTES.items() if name not in left_out)
 
 

@@ -19,19 +19,17 @@ from ._core.rows import Rows
 from ._data import rows_of
 from ._exceptions import warn_convergence
 from ._labels import labels_of, weights_of
+from ._multilabel import Labels, check_warm_start, constant_labels, keep_labels, target_of
 from ._params import Boolean, ClassWeight, Either, Integer, OneOf, RandomState, Real
 from ._problem import Certificate, Fit, Problem
 from ._progress import show_optima
 from ._random import spawn_seed
-from ._reductions import Column, code_for, columns_of, is_reduced, keep_code
+from ._reductions import code_for, columns_of, is_reduced, keep_code
 from ._row_slices import rows_taken
 from ._scores import longest_square
 from ._sgd import LOSSES
 from ._solve import is_little, solve
-from ._validation import (
-    check_sample_weight,
-    check_target,
-)
+from ._validation import check_sample_weight
 
 __all__ = ["ExactClassifierMixin", "ExactEstimator", "ExactRegressorMixin", "check_size"]
 
@@ -68,8 +66,7 @@ class ExactEstimator(Estimator):
         self._check_params()
         self._check_together()
         rows = rows_of(self, X, True)
-        y = check_target(y, self, numeric=self._estimator_type == "regressor",
-                         n_samples=rows.shape[0])
+        y = target_of(self, y, rows.shape[0], numeric=self._estimator_type == "regressor")
         if self._estimator_type == "regressor" and np.abs(y).max() > _MOST_TARGET:
             raise ValueError(
                 f"y must hold numbers whose squares do not overflow, got {np.abs(y).max():g}; "
@@ -133,8 +130,9 @@ class ExactEstimator(Estimator):
         nothing = Certificate(np.inf, np.inf, np.inf)
         return [
             Fit(coef[k].astype(np.float64), float(intercept[k]), 0, nothing, False)
+            if np.isfinite(intercept[k]) else None
             for k in places
-        ]
+        ]  # fmt: skip
 
     def _publish(self, fits: list[Fit], dtype: np.dtype, places: list[int],
                  n_outputs: int) -> None:
@@ -223,7 +221,10 @@ class ExactRegressorMixin:
 
 
 class ExactClassifierMixin:
-    """`fit` of classifiers: two classes are one problem, more are one against the rest."""
+    """`fit` of classifiers: two classes are one problem, more are one against the rest or what
+    `multi_class` says."""
+
+    _tags: ClassVar = {"multi_label": True}
 
     def _is_joint(self, n_classes: int) -> bool:
         """Whether all classes are one problem."""
@@ -232,8 +233,9 @@ class ExactClassifierMixin:
     def _publish(self, fits: list[Fit], dtype: np.dtype, places: list[int],
                  n_outputs: int) -> None:
         """Set the public attributes; classes that no row stands for can't be predicted."""
-        d = len(_finite(fits, dtype)[0].coef)
-        self.coef_, self.intercept_ = np.zeros((n_outputs, d), dtype), np.full(n_outputs, -np.inf)
+        _finite(fits, dtype)
+        self.coef_ = np.zeros((n_outputs, self.n_features_in_), dtype)
+        self.intercept_ = np.full(n_outputs, -np.inf)
         self.n_iter_ = np.zeros(n_outputs, dtype=np.int32)
         self.objective_, self.duality_gap_ = np.zeros(n_outputs), np.zeros(n_outputs)
         for k, fit in zip(places, fits, strict=True):
@@ -249,25 +251,36 @@ class ExactClassifierMixin:
         loss = LOSSES[terms["loss"]]
         return loss.code, terms.get("loss_parameter", loss.default)
 
-    def _solve_columns(self, rows: Rows, columns: list[Column], weight: np.ndarray | None) -> None:
-        """Solve for each column of a code and publish the answers."""
-        places = list(range(len(columns)))
-        starts = self._starts(places, len(columns), rows.shape[1])
+    def _fit_labels(self, rows: Rows, labels: Labels, weight: np.ndarray | None) -> None:
+        """Fit to several labels per row, each of them a problem."""
+        check_warm_start(self, labels)
+        fixed = constant_labels(self, labels, weight)
+        places, columns = np.flatnonzero(fixed == 0).tolist(), labels.columns(self.class_weight)
+        self._solve_columns(rows, [columns[k] for k in places], weight, places, len(columns))
+        keep_code(self, None)
+        keep_labels(self, labels, fixed)
+
+    def _solve_columns(self, rows: Rows, columns: list, weight: np.ndarray | None,
+                       places: list[int], n_outputs: int) -> None:
+        """Solve for each column and publish the answers at their places among the outputs."""
+        starts = self._starts(places, n_outputs, rows.shape[1])
         seeds = spawn_seed(self.random_state, len(columns))
         tasks = [
             partial(self._solve_column, rows, column, weight, seed, start)
             for column, seed, start in zip(columns, seeds, starts, strict=True)
         ]
         fits = _parallel.run(tasks, getattr(self, "n_jobs", None))
-        self._publish(fits, rows.dtype, places, len(columns))
+        self._publish(fits, rows.dtype, places, n_outputs)
         self._warn(fits)
 
-    def _solve_column(self, rows: Rows, column: Column, weight: np.ndarray | None,
+    def _solve_column(self, rows: Rows, column: Any, weight: np.ndarray | None,
                       seed: np.ndarray, start: Fit | None) -> Fit:
-        """The optimum on the rows that take part in a column of a code."""
-        member = column.member() if weight is None else column.member() & (weight > 0)
-        y, weight = column.target(), _NO_WEIGHTS if weight is None else weight
-        if not member.all():
+        """The optimum on the rows that take part in a column."""
+        y, weight, member = column.part(weight)
+        if weight is not None:
+            member = weight > 0
+        weight = _NO_WEIGHTS if weight is None else weight
+        if member is not None and not member.all():
             kept = np.flatnonzero(member)
             weight = weight[kept] if len(weight) else weight
             rows, y = rows_taken(rows, kept), y[kept]
@@ -285,7 +298,10 @@ class ExactClassifierMixin:
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The rows; float32 gives float32 weights, everything else float64.
         y : array-like of shape (n_samples,)
-            Class labels of any type that can be sorted.
+            Class labels of any type that can be sorted. Or several labels per row, each a problem
+            of its own, whatever `multi_class` says: a matrix of zeros and ones of shape (n_samples,
+            n_labels), dense or sparse, or a list with a set of labels for each row. Keys of
+            class_weight then are 0 and 1: lacking a label, and having it.
         sample_weight : array-like of shape (n_samples,), optional
             Weights that count as repetitions; 0 removes a row. Class weights multiply them.
 
@@ -307,6 +323,9 @@ class ExactClassifierMixin:
         from ._exact_pass import fit_classes, fits_exactly_together  # which needs this module
 
         rows, y, sample_weight = self._begin(X, y, sample_weight)
+        if isinstance(y, Labels):
+            self._fit_labels(rows, y, sample_weight)
+            return self
         classes, codes = labels_of(self, y)
         several = len(classes) > 2 and not is_little(*rows.shape)
         if several and fits_exactly_together(self):
@@ -316,7 +335,8 @@ class ExactClassifierMixin:
         weight, absent = weights_of(self, classes, codes, sample_weight)
         code = code_for(self, len(classes), absent)
         if is_reduced(self, len(classes)):
-            self._solve_columns(rows, columns_of(code, codes), weight)
+            columns = columns_of(code, codes)
+            self._solve_columns(rows, columns, weight, list(range(len(columns))), len(columns))
             self.classes_ = classes
             keep_code(self, code)
             return self

@@ -15,6 +15,7 @@ from ._clone import clone
 from ._direct import MOST_ORDER
 from ._folds import is_classifier
 from ._leave_one_out import approximate, held_out_of_targets
+from ._multilabel import is_multilabel
 from ._params import Boolean, OneOf, shown
 from ._problem import Problem
 from ._random import spawn_seed
@@ -103,6 +104,11 @@ def leave_one_out(estimator: Any, X: Any, y: Any, sample_weight: Any = None,
     Boolean().check("return_error", return_error)
     if n_rows(X) < 2:
         raise ValueError(f"leave_one_out needs at least 2 rows, got n_samples={n_rows(X)}.")
+    if is_multilabel(y):
+        raise ValueError(
+            "y must hold one label for each row in leave_one_out; for several use "
+            "cross_val_predict(..., cv=LeaveOneOut(), method='decision_function')."
+        )
     error = 0.0
     try:
         if method == "brute":

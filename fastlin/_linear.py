@@ -10,7 +10,8 @@ from ._base import ClassifierMixin, RegressorMixin
 from ._core import respond as _respond
 from ._core.rows import Rows
 from ._data import as_rows, rows_of
-from ._probability import PROBABILITIES
+from ._multilabel import above_thresholds, has_labels
+from ._probability import PROBABILITIES, of_each_label
 from ._reductions import decoded, is_reduced
 from ._scorer import scorer_of
 from ._scores import score_rows
@@ -114,7 +115,8 @@ class LinearClassifierMixin(ClassifierMixin):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes), dtype float64
-            For two classes one column: positive means ``classes_[1]``. With ``multi_class="ovo"``
+            For two classes one column: positive means ``classes_[1]``. Of several labels per row a
+            column for each. With ``multi_class="ovo"``
             the votes for each class, to which the sums of the responses add less than 1/3 to break
             ties; with an error-correcting code minus the distance from the class's row, which is
             the sum of losses or the number of wrong signs.
@@ -134,10 +136,13 @@ class LinearClassifierMixin(ClassifierMixin):
 
     def _decoded(self, z: np.ndarray) -> np.ndarray:
         """Scores of the classes from the responses of learners."""
+        if has_labels(self):
+            return z.reshape(len(z), -1)
         return decoded(self, z) if self._has_code() else z
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the class with the largest response; the first one wins a tie.
+        """Return the class with the largest response; the first one wins a tie. Of several labels
+        per row, those whose response is above their threshold.
 
         Parameters
         ----------
@@ -147,6 +152,8 @@ class LinearClassifierMixin(ClassifierMixin):
         Returns
         -------
         ndarray of shape (n_samples,), dtype of the labels
+            Of several labels per row an int64 matrix of zeros and ones, of shape (n_samples,
+            n_classes).
 
         Raises
         ------
@@ -156,7 +163,47 @@ class LinearClassifierMixin(ClassifierMixin):
             If X has another number of columns or holds NaN or infinity.
         """
         z = self.decision_function(X)
+        if has_labels(self):
+            return above_thresholds(self, z)
         return self.classes_.take(_respond.codes(z))
+
+    def predict_labels(self, X: Any) -> list[set]:
+        """Return the predicted labels of each row, of a model that was fitted to several per row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        list of n_samples sets
+            Of entries of ``classes_``, those that `predict` has a 1 for.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ValueError
+            If the model was fitted to one label per row, or X is not valid.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from fastlin import LogisticRegression
+        >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+        >>> y = [set(), {"b"}, {"a"}, {"a", "b"}]
+        >>> sorted(LogisticRegression(C=100.0).fit(X, y).predict_labels([[2.0, 2.0]])[0])
+        ['a', 'b']
+        """
+        self._check_fitted("predict_labels")
+        if not has_labels(self):
+            raise ValueError(
+                "predict_labels is for models of several labels per row, but this one was fitted "
+                "to one; use predict."
+            )
+        names = self.classes_.tolist()
+        return [{names[k] for k in np.flatnonzero(row)} for row in self.predict(X)]
 
     def scorer(self) -> Any:
         """Return a compiled, read-only copy of the model that scores one row per call.
@@ -204,7 +251,7 @@ class LinearClassifierMixin(ClassifierMixin):
             Before `fit`.
         ValueError
             If scikit-learn has no equal: of votes, of sparsemax probabilities of several classes,
-            and of error-correcting codes.
+            of error-correcting codes, and of thresholds other than 0.
         ImportError
             If scikit-learn is not installed.
         """
@@ -235,8 +282,10 @@ class LinearClassifierMixin(ClassifierMixin):
             )
 
         def predict_proba(X: Any) -> np.ndarray:
-            """Return probabilities of shape (n_samples, n_classes); each row sums to 1."""
-            return PROBABILITIES[kind](self.decision_function(X), log)
+            """Return probabilities of shape (n_samples, n_classes); each row sums to 1, but where
+            rows have several labels."""
+            z = self.decision_function(X)
+            return of_each_label(kind, z, log) if has_labels(self) else PROBABILITIES[kind](z, log)
 
         return predict_proba
 
@@ -246,7 +295,8 @@ class LinearClassifierMixin(ClassifierMixin):
 
         Returns an ndarray of shape (n_samples, n_classes) whose rows sum to 1 and whose largest
         entry is the predicted class. There for losses that define probabilities; AttributeError
-        for the others. One-vs-rest probabilities are normalised in the log domain.
+        for the others. One-vs-rest probabilities are normalised in the log domain. Of several
+        labels per row each has a probability of its own, and thresholds have no say in them.
         """
         return self._probabilities(log=False)
 

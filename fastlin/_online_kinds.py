@@ -9,6 +9,13 @@ import numpy as np
 from ._base import r2
 from ._grow import grow_memories
 from ._labels import labels_of, weights_of
+from ._multilabel import (
+    Labels,
+    check_warm_start,
+    constant_labels,
+    keep_labels,
+    labels_in_stream,
+)
 from ._oof import set_out_of_fold
 from ._params import ClassWeight, Either, Integer, OneOf
 from ._reductions import (
@@ -36,7 +43,7 @@ __all__ = ["JOINT", "OnlineClassifierMixin", "OnlineRegressorMixin"]
 # What `partial_fit` changes in a classifier.
 _LEARNT = (
     "_memories", "_segments", "_reduction", "classes_", "code_", "coef_", "intercept_", "t_",
-    "n_iter_",
+    "n_iter_", "thresholds_",
 )  # fmt: skip
 # Words for the joint form of a loss; the latter two are scikit-learn's.
 JOINT = ("joint", "multinomial", "crammer_singer")
@@ -124,6 +131,7 @@ class OnlineRegressorMixin:
 class OnlineClassifierMixin:
     """`fit` and `partial_fit` of classifiers."""
 
+    _tags: ClassVar = {"multi_label": True}
     _constraints: ClassVar = {
         "n_jobs": Either(Integer(), OneOf(None)),
         "multi_class": Either(OneOf(*JOINT), CODES),
@@ -139,7 +147,10 @@ class OnlineClassifierMixin:
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The rows; float32 gives float32 weights, everything else float64.
         y : array-like of shape (n_samples,)
-            Class labels of any type that can be sorted.
+            Class labels of any type that can be sorted. Or several labels per row, each a problem
+            of its own, whatever `multi_class` says: a matrix of zeros and ones of shape (n_samples,
+            n_labels), dense or sparse, or a list with a set of labels for each row. Keys of
+            class_weight then are 0 and 1: lacking a label, and having it.
         coef_init : array-like of shape (n_outputs, n_features), optional
             Weights to start from; n_outputs is 1 for two classes, and the number of columns of a
             code.
@@ -170,7 +181,12 @@ class OnlineClassifierMixin:
             If `max_iter` ended training, or the best constant would predict better.
         """
         rows, y, sample_weight = self._begin(X, y, sample_weight, reset=True)
-        set_out_of_fold(self, rows, y, sample_weight, cv)
+        several = isinstance(y, Labels)
+        set_out_of_fold(self, rows, y.indicator() if several and cv is not None else y,
+                        sample_weight, cv)
+        if several:
+            self._fit_labels(rows, y, sample_weight, coef_init, intercept_init, callback)
+            return self
         classes, codes = labels_of(self, y)
         weight, absent = weights_of(self, classes, codes, sample_weight)
         code = code_for(self, len(classes), absent)
@@ -182,6 +198,18 @@ class OnlineClassifierMixin:
         self._set_weights(() if is_reduced(self, len(classes)) else absent)
         return self
 
+    def _fit_labels(self, rows: Any, labels: Labels, weight: np.ndarray | None, coef_init: Any,
+                    intercept_init: Any, callback: Any) -> None:
+        """Fit to several labels per row, each with a learner."""
+        check_warm_start(self, labels)
+        fixed = constant_labels(self, labels, weight)
+        columns, groups = labels.columns(self.class_weight), [1] * len(labels.classes)
+        start = self._start(groups, rows.shape[1], coef_init, intercept_init)
+        self._train(rows, columns, groups, weight, start, None, _share_right, callback)
+        keep_code(self, None)
+        self._set_weights(())
+        keep_labels(self, labels, fixed)
+
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None,
                     grow: bool = False) -> Any:
         """Take one step per row, in the given order.
@@ -191,9 +219,9 @@ class OnlineClassifierMixin:
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The rows.
         y : array-like of shape (n_samples,)
-            Their labels.
+            Their labels, or several labels per row, as in `fit`.
         classes : array-like of shape (n_classes,), optional
-            All labels that will ever come; needed in the first call.
+            All labels that will ever come; needed in the first call, unless y is a matrix.
         sample_weight : array-like of shape (n_samples,), optional
             Weights relative to 1, since those of rows to come are not known.
         grow : bool, default=False
@@ -216,9 +244,13 @@ class OnlineClassifierMixin:
                 "all rows at once; pass the weights of the classes as a dict."
             )
         first = not hasattr(self, "coef_")
-        rows, y, sample_weight = self._begin(X, y, sample_weight, reset=first)
+        rows, target, sample_weight = self._begin(X, y, sample_weight, reset=first)
         learnt = {name: vars(self)[name] for name in _LEARNT if name in vars(self)}
         try:
+            y = labels_in_stream(self, y, target, classes, grow)
+            if isinstance(y, Labels):
+                self._continue_labels(rows, y, sample_weight)
+                return self
             known = self._grow(y, classes) if grow else partial_fit_classes(self, classes)
             if len(known) < 2:
                 raise ValueError(
@@ -238,6 +270,15 @@ class OnlineClassifierMixin:
             vars(self).update(learnt)
             raise
         return self
+
+    def _continue_labels(self, rows: Any, labels: Labels, weight: np.ndarray | None) -> None:
+        """One pass over rows that have several labels each."""
+        columns, thresholds = labels.columns(self.class_weight), vars(self).get("thresholds_")
+        self._continue(rows, columns, [1] * len(columns), weight)
+        keep_code(self, None)
+        self._set_weights(())
+        keep_labels(self, labels, np.zeros(len(columns), int))
+        self.thresholds_ = self.thresholds_ if thresholds is None else thresholds
 
     def _grow(self, y: np.ndarray, classes: Any) -> np.ndarray:
         """The classes known so far, announced now, and found in y; memories follow them."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from ._core import respond as _respond
 
-__all__ = ["PROBABILITIES"]
+__all__ = ["PROBABILITIES", "of_each_label"]
 
 
 # Numbers per call of a kernel: about 50 ms.
@@ -104,6 +104,15 @@ def sparsemax(z: np.ndarray, log: bool) -> np.ndarray:
         return p
     with np.errstate(divide="ignore"):
         return np.log(p)
+
+
+def of_each_label(kind: str, z: np.ndarray, log: bool) -> np.ndarray:
+    """The probability of each label by itself; 0 and 1 only where a response is infinite."""
+    p = PROBABILITIES[kind](z.ravel(), log)[:, 1].reshape(z.shape)
+    if log:
+        return p
+    inside = np.clip(p, np.nextafter(0.0, 1.0), np.nextafter(1.0, 0.0))
+    return np.where(np.isinf(z), p, inside)
 
 
 PROBABILITIES = {"sigmoid": sigmoid, "softmax": softmax, "clipped": clipped, "sparsemax": sparsemax}

@@ -239,13 +239,12 @@ class Column:
     codes: np.ndarray
     signs: np.ndarray
 
-    def member(self) -> np.ndarray:
-        """Which rows take part."""
-        return (self.signs != 0)[self.codes]
-
-    def target(self) -> np.ndarray:
-        """+-1 for each row; whatever for those that take no part."""
-        return np.where(self.signs > 0, 1.0, -1.0)[self.codes]
+    def part(self, weight: np.ndarray | None) -> tuple:
+        """(targets of +-1, weights or None, mask of the rows that take part); those of other rows
+        don't count."""
+        member = (self.signs != 0)[self.codes]
+        y = np.where(self.signs > 0, 1.0, -1.0)[self.codes]
+        return y, None if weight is None else np.where(member, weight, 0.0), member
 
 
 def columns_of(code: np.ndarray, codes: np.ndarray) -> list[Column]:
@@ -313,8 +312,9 @@ def code_in_stream(estimator: Any, n_classes: int, codes: np.ndarray, known: Any
 
 
 def keep_code(estimator: Any, code: np.ndarray | None) -> None:
-    """Set `code_` beside the weights of its columns, or remove that of an earlier fit."""
-    for name in ("code_", "_reduction"):
+    """Set `code_` beside the weights of its columns, or remove that of an earlier fit, and what a
+    fit to several labels per row has left."""
+    for name in ("code_", "_reduction", "thresholds_"):
         vars(estimator).pop(name, None)
     if code is not None:
         estimator.code_, estimator._reduction = code, _reduction_of(estimator)

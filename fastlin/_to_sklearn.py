@@ -44,6 +44,8 @@ def converted(model: Any) -> Any:
         raise ImportError(
             "to_sklearn() needs scikit-learn, which is not installed: pip install scikit-learn."
         ) from None
+    if "thresholds_" in vars(model):
+        return _of_labels(model)
     if "code_" in vars(model) and model._has_code():
         return _one_vs_one(model)
     for kind in type(model).__mro__:
@@ -74,11 +76,32 @@ def _one_vs_one(model: Any) -> Any:
     return estimator
 
 
+def _of_labels(model: Any) -> Any:
+    """Several labels per row, by scikit-learn's one-vs-rest."""
+    if np.any(model.thresholds_) or len(model.classes_) < 2:
+        raise ValueError(
+            "scikit-learn has no equal of thresholds_ other than 0, or of a matrix with a single "
+            "label; set them to 0, or fit that label alone."
+        )
+    from sklearn.base import clone
+    from sklearn.multiclass import OneVsRestClassifier
+    from sklearn.preprocessing import LabelBinarizer
+
+    K = len(model.classes_)
+    parts = [converted(_of_column(model, k)) for k in range(K)]
+    estimator = OneVsRestClassifier(clone(parts[0]), n_jobs=getattr(model, "n_jobs", None))
+    estimator.estimators_ = parts
+    estimator.label_binarizer_ = LabelBinarizer(sparse_output=True).fit(np.eye(K, dtype=int))
+    _give_classes(estimator, model)
+    estimator.classes_ = np.arange(K)
+    return estimator
+
+
 def _of_column(model: Any, k: int) -> Any:
-    """The model of two classes that a column of a code is."""
+    """The model of two classes that one learner of several is."""
     part = copy.copy(model)
-    for name in ("code_", "_reduction"):
-        delattr(part, name)
+    for name in ("code_", "_reduction", "thresholds_"):
+        vars(part).pop(name, None)
     part.classes_, part.multi_class, part.class_weight = np.array([0, 1]), "ovr", None
     for name in ("coef_", "intercept_", "n_iter_", "_memories"):
         value = getattr(model, name, None)

@@ -294,5 +294,6 @@ class VotedMixin:
             for ballot, memory in zip(ballots, self._memories, strict=True)
         ])
         if not joint:
-            shares[:, absent] = -np.inf
+            fixed = np.isinf(self.intercept_)
+            shares[:, fixed] = self.intercept_[fixed]
         return self._decoded(shares[:, 0] if shares.shape[1] == 1 else shares)

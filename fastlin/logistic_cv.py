@@ -52,7 +52,7 @@ class LogisticRegressionCV(LogisticRegression):
 
     Attributes
     ----------
-    {attributes("code_", "n_iter_", "t_", "trace_")}
+    {attributes("code_", "thresholds_", "n_iter_", "t_", "trace_")}
     C_ : float
         The best inverse strength.
     l1_ratio_ : float
@@ -82,6 +82,7 @@ class LogisticRegressionCV(LogisticRegression):
     (5, 1, 4)
     """
 
+    _tags: ClassVar = {"multi_label": False}
     _constraints: ClassVar = {
         "Cs": Either(Integer(1), ArrayLike()),
         "l1_ratios": ArrayLike(),

@@ -228,6 +228,14 @@ class RidgeClassifier(ExactClassifierMixin, LinearClassifierMixin, _RidgeBase):
         self.positive = positive
         self.random_state = random_state
 
+    def _solve_columns(self, rows: Any, columns: list, weight: np.ndarray | None,
+                       places: list[int], n_outputs: int) -> None:
+        if columns and self.class_weight is None:  # all share one factorisation
+            targets = [column.part(None)[0] for column in columns]
+            self._solve_all(rows, targets, weight, places, n_outputs)
+        else:
+            super()._solve_columns(rows, columns, weight, places, n_outputs)
+
     def _fits(self, problems: list[Problem], seeds: list[np.ndarray],
               starts: list[Fit | None]) -> list[Fit]:
         together = self.solver in ("auto", "direct", *PEER_SOLVERS)

@@ -372,7 +372,7 @@ def test_early_stopping_holds_out_rows_of_each_column():
     model = SGDClassifier(multi_class="ovo", **params).fit(X, Y)
     assert model.score(X, Y) > 0.8 and "validation_score" in model.trace_[0]
     few = np.r_[np.flatnonzero(Y > "b"), np.flatnonzero(Y <= "b")[:4]]
-    with pytest.raises(ValueError, match=r"validation_fraction=0\.2 leaves a column .* validate"):
+    with pytest.raises(ValueError, match=r"validation_fraction=0\.2 leaves a binary .* validate"):
         SGDClassifier(multi_class="ovo", **params).fit(X[few], Y[few])
 
 
