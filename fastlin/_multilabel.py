@@ -150,15 +150,13 @@ def _as_matrix(y: Any) -> np.ndarray | None:
         matrix = np.asarray(y)
     except ValueError:
         return None  # rows of different lengths
-    if matrix.ndim != 2 or matrix.dtype.kind in "US":
-        if matrix.ndim > 2:
-            raise ValueError(f"y should be a 1d array, got an array of shape {matrix.shape}.")
-        return None
+    if matrix.ndim > 2:
+        raise ValueError(f"y should be a 1d array, got an array of shape {matrix.shape}.")
     if matrix.dtype.kind == "c":
         raise ValueError("Complex data not supported: y holds complex numbers.")
-    if matrix.dtype.kind == "O" and isinstance(y, (list, tuple)):
-        return None
-    return matrix
+    # lists of equally many names per row
+    named = isinstance(y, (list, tuple)) and matrix.dtype.kind in "OUS"
+    return None if matrix.ndim == 1 or named else matrix
 
 
 def _of_dense(matrix: np.ndarray) -> Labels:

@@ -166,6 +166,7 @@ def test_one_label_alone_keeps_its_column():
         (sparse.csr_matrix(Y * 2), "zeros and ones .* got 2"),
         (sparse.csr_matrix(Y[:-1]), "same number of rows: X has 90 and y has 89"),
         (SETS[:-1], "same number of rows"),
+        (np.where(Y, "1", "0"), "zeros and ones .* got"),
         (Y * 1j, "Complex data not supported"),
         (Y[:, :, None], "1d array"),
         (Y[:, :0], "at least one label"),
