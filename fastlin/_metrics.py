@@ -17,7 +17,7 @@ from ._multilabel import indicator_for
 from ._targets import listed
 from ._validation import check_sample_weight
 
-__all__ = ["METRICS", "score_labels"]
+__all__ = ["METRICS", "OF_NUMBERS", "score_labels"]
 
 
 def _residuals(y: Any, predicted: Any) -> np.ndarray:
@@ -166,6 +166,10 @@ def score_labels(name: str, estimator: Any, X: Any, y: Any, weight: Any) -> floa
     return float(np.mean(_f1(right, of, said)))
 
 
+# Scores of numbers, of which a row may have several
+OF_NUMBERS = (
+    "r2", "neg_mean_squared_error", "neg_root_mean_squared_error", "neg_mean_absolute_error",
+)  # fmt: skip
 # Name -> (method of the estimator that answers, score of y, answers, [classes,] weights).
 METRICS: dict[str, tuple[str, Callable]] = {
     "accuracy": ("predict", accuracy),
