@@ -8,6 +8,7 @@ from ._exceptions import DataConversionWarning as DataConversionWarning
 from ._exceptions import FitFailedWarning as FitFailedWarning
 from ._exceptions import InvalidParameterError as InvalidParameterError
 from ._exceptions import NotFittedError as NotFittedError
+from ._reductions import OutputCode as OutputCode
 from .categories import OneHotEncoder as OneHotEncoder
 from .io import dump_svmlight_file as dump_svmlight_file
 from .io import load_svmlight_file as load_svmlight_file
@@ -30,6 +31,7 @@ from .model_selection import cross_validate as cross_validate
 from .model_selection import learning_curve as learning_curve
 from .model_selection import leave_one_out as leave_one_out
 from .model_selection import train_test_split as train_test_split
+from .model_selection import tune_thresholds as tune_thresholds
 from .model_selection import validation_curve as validation_curve
 from .passive_aggressive import PassiveAggressiveClassifier as PassiveAggressiveClassifier
 from .passive_aggressive import PassiveAggressiveRegressor as PassiveAggressiveRegressor
@@ -43,6 +45,7 @@ from .ridge import RidgeClassifier as RidgeClassifier
 from .ridge_cv import RidgeCV as RidgeCV
 from .sgd import SGDClassifier as SGDClassifier
 from .sgd import SGDRegressor as SGDRegressor
+from .sparsemax import SparsemaxClassifier as SparsemaxClassifier
 from .svm import LinearSVC as LinearSVC
 from .svm import LinearSVR as LinearSVR
 from .text import HashingVectorizer as HashingVectorizer

@@ -342,7 +342,8 @@ class ClassifierMixin:
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The rows to predict.
         y : array-like of shape (n_samples,)
-            Their labels.
+            Their labels; of several per row a matrix of zeros and ones or a list of sets, and a row
+            counts as right if it is in all of them.
         sample_weight : array-like of shape (n_samples,), optional
             Weights that count as repetitions.
 
@@ -352,7 +353,12 @@ class ClassifierMixin:
         """
         predicted = self.predict(X)
         n = len(predicted)
-        y = check_target(y, self, n_samples=n, multi_output=predicted.ndim > 1)
+        if "thresholds_" in vars(self):
+            from ._multilabel import indicator_for
+
+            y = indicator_for(self, y, n)
+        else:
+            y = check_target(y, self, n_samples=n, multi_output=predicted.ndim > 1)
         return accuracy(y, predicted, check_sample_weight(sample_weight, n))
 
 

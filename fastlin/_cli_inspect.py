@@ -65,9 +65,17 @@ def _outputs(learner: Any) -> list[tuple[str, np.ndarray, str]]:
     if classes is None:
         return [("raise the prediction", coef[0], "+"), ("lower it", -coef[0], "-")]
     titles = [f"for {spelt(label)}" for label in classes]
-    if len(coef) == 1:
+    if "code_" in vars(learner) and len(classes) > 2:
+        titles = [_sides(signs, classes) for signs in learner.code_.T]
+    elif len(coef) == 1:
         return [(titles[1], coef[0], "+"), (titles[0], -coef[0], "+")]
     return [(title, weights, "+") for title, weights in zip(titles, coef, strict=True)]
+
+
+def _sides(signs: np.ndarray, classes: np.ndarray) -> str:
+    """Say which classes a column of a code sets against which."""
+    sides = [", ".join(spelt(label) for label in classes[signs == side]) for side in (1, -1)]
+    return f"for {sides[0]} against {sides[1]}"
 
 
 def feature_lines(model: Any, top: int) -> list[str]:

@@ -125,6 +125,12 @@ def _read_texts(args: Namespace, first: Any, is_encoder: bool) -> Any:
 def _columns_of(args: Namespace, model: Any, X: Any) -> tuple[np.ndarray, list[str], np.ndarray]:
     """Return predictions, the names of further columns, and those columns."""
     none = np.empty((0, 0))
+    learner = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    if hasattr(learner, "thresholds_"):
+        raise UsageError(
+            f"{args.model} predicts several labels per row, which the shell can't write; use it "
+            "from Python."
+        )
     if not args.proba and not args.decision:
         return model.predict(X), [], none
     if not hasattr(model, "classes_"):

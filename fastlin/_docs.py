@@ -47,9 +47,13 @@ _PARAMETERS = {
         Share of the rows held out, in (0, 1).""",
     "n_iter_no_change": """n_iter_no_change : int, default=5
         Epochs without improvement before training ends.""",
-    "multi_class": """multi_class : {"ovr", "joint"}, default=%r
-        More than two classes: one against the rest, or together by the joint form of the loss%s.
+    "multi_class": """multi_class : {"ovr", "ovo", "ecoc", "joint"} or OutputCode, default=%r
+        More than two classes: one against the rest, or together by the joint form of the loss%s;
+        one against one ("ovo"), or by an error-correcting code ("ecoc" is ``OutputCode()``).
         "multinomial" and "crammer_singer" are other words for "joint".""",
+    "reduction": """multi_class : {"ovr", "ovo", "ecoc"} or OutputCode, default="ovr"
+        More than two classes: one against the rest, one against one, or by an error-correcting code
+        ("ecoc" is ``OutputCode()``). There are no probabilities but those of "ovr".""",
     "class_weight": """class_weight : dict, "balanced" or None, default=None
         Weights by label, multiplied into the sample weights; "balanced" gives every class the same
         total: n / (n_classes n_k) to each of its n_k rows.""",
@@ -71,11 +75,17 @@ _PARAMETERS = {
 
 _ATTRIBUTES = {
     "coef_": """coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Weights, of the dtype of the rows; one row for two classes.""",
+        Weights, of the dtype of the rows; one row for two classes, one per column of `code_`.""",
     "intercept_": """intercept_ : ndarray of shape (1,) or (n_classes,), dtype float64
         Intercepts.""",
+    "code_": """code_ : ndarray of shape (n_classes, n_columns), dtype int8
+        With ``multi_class="ovo"`` or a code: the binary problems, as columns. A class is on the
+        positive side (1), on the negative side (-1) or takes no part (0).""",
     "classes_": """classes_ : ndarray of shape (n_classes,)
         The labels, sorted.""",
+    "thresholds_": """thresholds_ : ndarray of shape (n_classes,)
+        Only if rows have several labels: those with a response above it are predicted. 0 after
+        `fit`; may be set, and `tune_thresholds` does.""",
     "n_iter_": """n_iter_ : int
         Epochs run; the largest number, where there is a learner for each class.""",
     "t_": """t_ : float
@@ -99,7 +109,10 @@ def parameters(*names: str, **values: object) -> str:
 
 
 def attributes(*left_out: str) -> str:
-    """The paragraphs of the fitted attributes but for some."""
+    """The paragraphs of the fitted attributes but for some; where there are no classes, there is no
+    code of them, and no threshold."""
+    if "classes_" in left_out:
+        left_out += ("code_", "thresholds_")
     return "\n    ".join(text for name, text in _ATTRIBUTES.items() if name not in left_out)
 
 

@@ -21,22 +21,20 @@ from ._exceptions import warn_convergence
 from ._joint_fit import publish_joint, solve_joint
 from ._joint_problem import Distributions, JointFit
 from ._labels import labels_of, weights_of
+from ._multilabel import Labels, check_warm_start, constant_labels, keep_labels, target_of
 from ._params import Boolean, ClassWeight, Either, Integer, OneOf, RandomState, Real
 from ._problem import Certificate, Fit, Problem
 from ._progress import show_optima
 from ._random import spawn_seed
+from ._reductions import JOINT, code_for, columns_of, is_reduced, keep_code
 from ._row_slices import rows_taken
 from ._scores import longest_square
+from ._sgd import LOSSES
 from ._solve import is_little, solve
-from ._validation import (
-    check_sample_weight,
-    check_target,
-)
+from ._validation import check_sample_weight
 
 __all__ = ["ExactClassifierMixin", "ExactEstimator", "ExactRegressorMixin", "check_size"]
 
-# Words for the joint form of a loss; the latter two are scikit-learn's.
-JOINT = ("joint", "multinomial", "crammer_singer")
 _NO_WEIGHTS = np.empty(0)
 # Squares of sums over rows of targets up to this size are far from overflow.
 _MOST_TARGET = 1e100
@@ -70,8 +68,7 @@ class ExactEstimator(Estimator):
         self._check_params()
         self._check_together()
         rows = rows_of(self, X, True)
-        y = check_target(y, self, numeric=self._estimator_type == "regressor",
-                         n_samples=rows.shape[0])
+        y = target_of(self, y, rows.shape[0], numeric=self._estimator_type == "regressor")
         if self._estimator_type == "regressor" and np.abs(y).max() > _MOST_TARGET:
             raise ValueError(
                 f"y must hold numbers whose squares do not overflow, got {np.abs(y).max():g}; "
@@ -107,11 +104,15 @@ class ExactEstimator(Estimator):
               starts: list[Fit | None]) -> list[Fit]:
         """The optima of problems that differ in their targets."""
         tasks = [
-            partial(solve, problem, getattr(self, "solver", "auto"), float(self.tol),
-                    self._max_iter(), seed, start)
+            partial(self._solve, problem, seed, start)
             for problem, seed, start in zip(problems, seeds, starts, strict=True)
         ]
         return _parallel.run(tasks, getattr(self, "n_jobs", None))
+
+    def _solve(self, problem: Problem, seed: np.ndarray, start: Fit | None) -> Fit:
+        """The optimum of one problem."""
+        solver = getattr(self, "solver", "auto")
+        return solve(problem, solver, float(self.tol), self._max_iter(), seed, start)
 
     def _max_iter(self) -> int:
         """Largest number of iterations, where None is a parameter's default."""
@@ -131,8 +132,9 @@ class ExactEstimator(Estimator):
         nothing = Certificate(np.inf, np.inf, np.inf)
         return [
             Fit(coef[k].astype(np.float64), float(intercept[k]), 0, nothing, False)
+            if np.isfinite(intercept[k]) else None
             for k in places
-        ]
+        ]  # fmt: skip
 
     def _publish(self, fits: list[Fit], dtype: np.dtype, places: list[int],
                  n_outputs: int) -> None:
@@ -221,7 +223,10 @@ class ExactRegressorMixin:
 
 
 class ExactClassifierMixin:
-    """`fit` of classifiers: two classes are one problem, more are one against the rest."""
+    """`fit` of classifiers: two classes are one problem, more are one against the rest or what
+    `multi_class` says."""
+
+    _tags: ClassVar = {"multi_label": True}
 
     def _is_joint(self, n_classes: int) -> bool:
         """Whether all classes are one problem."""
@@ -234,8 +239,9 @@ class ExactClassifierMixin:
     def _publish(self, fits: list[Fit], dtype: np.dtype, places: list[int],
                  n_outputs: int) -> None:
         """Set the public attributes; classes that no row stands for can't be predicted."""
-        d = len(_finite(fits, dtype)[0].coef)
-        self.coef_, self.intercept_ = np.zeros((n_outputs, d), dtype), np.full(n_outputs, -np.inf)
+        _finite(fits, dtype)
+        self.coef_ = np.zeros((n_outputs, self.n_features_in_), dtype)
+        self.intercept_ = np.full(n_outputs, -np.inf)
         self.n_iter_ = np.zeros(n_outputs, dtype=np.int32)
         self.objective_, self.duality_gap_ = np.zeros(n_outputs), np.zeros(n_outputs)
         for k, fit in zip(places, fits, strict=True):
@@ -245,6 +251,62 @@ class ExactClassifierMixin:
             self.objective_[k] = fit.certificate.objective
             self.duality_gap_[k] = fit.certificate.relative_gap
 
+    def _loss_of_columns(self) -> tuple[int, float]:
+        """The loss that decoding sums, and its parameter."""
+        terms = self._terms(1.0)
+        loss = LOSSES[terms["loss"]]
+        return loss.code, terms.get("loss_parameter", loss.default)
+
+    def _fit_jointly(self, rows: Rows, classes: np.ndarray, codes: np.ndarray,
+                     sample_weight: np.ndarray | None) -> None:
+        """Fit all classes as one problem."""
+        weight, _ = weights_of(self, classes, codes, sample_weight)
+        target = Distributions.of_codes(codes, len(classes))
+        fit, present = solve_joint(self, rows, target, weight)
+        publish_joint(self, fit, present, len(classes), rows.dtype)
+        self._warn([fit])
+        self.classes_ = classes
+        keep_code(self, None)
+
+    def _fit_labels(self, rows: Rows, labels: Labels, weight: np.ndarray | None) -> None:
+        """Fit to several labels per row, each of them a problem."""
+        check_warm_start(self, labels)
+        fixed = constant_labels(self, labels, weight)
+        places, columns = np.flatnonzero(fixed == 0).tolist(), labels.columns(self.class_weight)
+        self._solve_columns(rows, [columns[k] for k in places], weight, places, len(columns))
+        keep_code(self, None)
+        keep_labels(self, labels, fixed)
+
+    def _solve_columns(self, rows: Rows, columns: list, weight: np.ndarray | None,
+                       places: list[int], n_outputs: int) -> None:
+        """Solve for each column and publish the answers at their places among the outputs."""
+        starts = self._starts(places, n_outputs, rows.shape[1])
+        seeds = spawn_seed(self.random_state, len(columns))
+        tasks = [
+            partial(self._solve_column, rows, column, weight, seed, start)
+            for column, seed, start in zip(columns, seeds, starts, strict=True)
+        ]
+        fits = _parallel.run(tasks, getattr(self, "n_jobs", None))
+        self._publish(fits, rows.dtype, places, n_outputs)
+        self._warn(fits)
+
+    def _solve_column(self, rows: Rows, column: Any, weight: np.ndarray | None,
+                      seed: np.ndarray, start: Fit | None) -> Fit:
+        """The optimum on the rows that take part in a column."""
+        y, weight, member = column.part(weight)
+        if weight is not None:
+            member = weight > 0
+        weight = _NO_WEIGHTS if weight is None else weight
+        if member is not None and not member.all():
+            kept = np.flatnonzero(member)
+            weight = weight[kept] if len(weight) else weight
+            rows, y = rows_taken(rows, kept), y[kept]
+        total = float(weight.sum()) if len(weight) else float(rows.shape[0])
+        problem = Problem(
+            X=rows, y=y, weight=weight, fit_intercept=self.fit_intercept, **self._terms(total)
+        )
+        return self._solve(problem, seed, start)
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit the model.
 
@@ -253,7 +315,10 @@ class ExactClassifierMixin:
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The rows; float32 gives float32 weights, everything else float64.
         y : array-like of shape (n_samples,)
-            Class labels of any type that can be sorted.
+            Class labels of any type that can be sorted. Or several labels per row, each a problem
+            of its own, whatever `multi_class` says: a matrix of zeros and ones of shape (n_samples,
+            n_labels), dense or sparse, or a list with a set of labels for each row. Keys of
+            class_weight then are 0 and 1: lacking a label, and having it.
         sample_weight : array-like of shape (n_samples,), optional
             Weights that count as repetitions; 0 removes a row. Class weights multiply them.
 
@@ -275,20 +340,27 @@ class ExactClassifierMixin:
         from ._exact_pass import fit_classes, fits_exactly_together  # which needs this module
 
         rows, y, sample_weight = self._begin(X, y, sample_weight)
+        if isinstance(y, Labels):
+            self._fit_labels(rows, y, sample_weight)
+            return self
         classes, codes = labels_of(self, y)
         if self._is_joint(len(classes)):
-            weight, _ = weights_of(self, classes, codes, sample_weight)
-            target = Distributions.of_codes(codes, len(classes))
-            fit, present = solve_joint(self, rows, target, weight)
-            publish_joint(self, fit, present, len(classes), rows.dtype)
-            self._warn([fit])
-            self.classes_ = classes
+            self._fit_jointly(rows, classes, codes, sample_weight)
             return self
         several = len(classes) > 2 and not is_little(*rows.shape)
         if several and fits_exactly_together(self):
             fit_classes(self, rows, classes, codes, sample_weight)
+            keep_code(self, None)
             return self
         weight, absent = weights_of(self, classes, codes, sample_weight)
+        code = code_for(self, len(classes), absent)
+        if is_reduced(self, len(classes)):
+            columns = columns_of(code, codes)
+            self._solve_columns(rows, columns, weight, list(range(len(columns))), len(columns))
+            self.classes_ = classes
+            keep_code(self, code)
+            return self
+        keep_code(self, code)
         positive = [1] if len(classes) == 2 else range(len(classes))
         places = [k for k in range(len(positive)) if positive[k] not in absent]
         targets = [np.where(codes == positive[k], 1.0, -1.0) for k in places]

@@ -28,6 +28,7 @@ from ._patterns import parted
 from ._prepare import by_frequency
 from ._problem import Problem
 from ._random import spawn_seed
+from ._reductions import is_reduced
 from ._row_slices import rows_taken
 from ._scores import longest_square
 from ._solve import PEER_SOLVERS, solve
@@ -51,7 +52,7 @@ def fits_exactly_together(estimator: Any) -> bool:
 
     A value that is no valid parameter says False, so that `fit` reports it.
     """
-    if not isinstance(estimator, ExactClassifierMixin):
+    if not isinstance(estimator, ExactClassifierMixin) or is_reduced(estimator):
         return False
     try:
         estimator._check_params()

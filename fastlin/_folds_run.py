@@ -28,6 +28,7 @@ from ._exact_pass import fits_exactly_together
 from ._folds import is_classifier, is_pairwise
 from ._held_out import held_out_answers, is_leave_one_out
 from ._memory import machine_bytes
+from ._multilabel import is_multilabel
 from ._onepass import fit_together, fits_together
 from ._plan import Outcome, Plan, rows_of_params
 from ._shared_steps import Steps, steps_key, steps_of
@@ -286,7 +287,7 @@ def _parted(plan: Plan, jobs: list[_Job]) -> tuple[list[_Job], list[_Job]]:
         if c not in shuffles:
             learner = job.made()
             known = plan.y is not None and set(job.fit_params) <= {"sample_weight"}
-            accepted = known and fits_together(learner)
+            accepted = known and fits_together(learner) and not is_multilabel(plan.y)
             # what is solved exactly has an optimum, and no order of rows
             shuffles[c] = bool(getattr(learner, "shuffle", True)) if accepted else None
         # rows that train together are a mask: it holds none twice, and knows no order of its own

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._plan import Plan
+from ._splitters import n_rows
 
 __all__ = ["held_out_answers", "is_leave_one_out"]
 
@@ -14,7 +15,7 @@ __all__ = ["held_out_answers", "is_leave_one_out"]
 def is_leave_one_out(plan: Plan) -> bool:
     """Whether each split tests one row, and trains on all others."""
     n = len(plan.splits)
-    if plan.y is None or len(plan.y) != n:
+    if plan.y is None or n_rows(plan.y) != n:
         return False
     total = n * (n - 1) // 2
     # distinct rows that rise and lack one: their sum says which

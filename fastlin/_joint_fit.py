@@ -23,8 +23,9 @@ _NO_WEIGHTS = np.empty(0)
 
 
 def solve_joint(estimator: Any, rows: Rows, target: Distributions,
-                weight: np.ndarray | None) -> tuple[JointFit, np.ndarray]:
-    """(the optimum for all classes that have weight, their numbers)"""
+                weight: np.ndarray | None, as_pair: bool = True) -> tuple[JointFit, np.ndarray]:
+    """(the optimum for all classes that have weight, their numbers); with `as_pair` two classes are
+    one output."""
     K = target.n_classes
     weight = _NO_WEIGHTS if weight is None else weight
     if len(weight) and not weight.all():
@@ -41,7 +42,7 @@ def solve_joint(estimator: Any, rows: Rows, target: Distributions,
     terms = estimator._terms(total)
     problem = JointProblem(
         X=rows, target=target, loss=estimator._joint_loss(), l1=terms["l1"],
-        l2=terms["l2"] * (2.0 if len(present) == 2 else 1.0), weight=weight,
+        l2=terms["l2"] * (2.0 if len(present) == 2 and as_pair else 1.0), weight=weight,
         fit_intercept=estimator.fit_intercept,
     )  # fmt: skip
     (seed,) = spawn_seed(estimator.random_state, 1)
@@ -55,15 +56,15 @@ def _start(estimator: Any, present: np.ndarray, K: int, d: int) -> JointFit | No
     """What the solver starts from: the last answer with warm_start, else nothing."""
     if not getattr(estimator, "warm_start", False) or not hasattr(estimator, "coef_"):
         return None
-    n_outputs = 1 if K == 2 else K
     coef = np.atleast_2d(estimator.coef_).astype(np.float64)
+    n_outputs = 1 if K == 2 and len(coef) == 1 else K
     if coef.shape != (n_outputs, d):
         raise ValueError(
             f"warm_start goes on from coef_ of shape {coef.shape}, but this fit has "
             f"{(n_outputs, d)}; fit with warm_start=False."
         )
     intercept = np.broadcast_to(np.asarray(estimator.intercept_, dtype=float), (n_outputs,))
-    if K == 2:
+    if n_outputs < K:
         coef = np.concatenate([-0.5 * coef, 0.5 * coef])
         intercept = np.array([-0.5, 0.5]) * intercept
     coef, intercept = coef[present], intercept[present]
@@ -73,15 +74,16 @@ def _start(estimator: Any, present: np.ndarray, K: int, d: int) -> JointFit | No
 
 
 def publish_joint(estimator: Any, fit: JointFit, present: np.ndarray, K: int,
-             dtype: np.dtype) -> None:
-    """Set the public attributes; classes without weight can't be predicted."""
+                  dtype: np.dtype, as_pair: bool = True) -> None:
+    """Set the public attributes; classes without weight can't be predicted. Two
+    classes are one output, with `as_pair`."""
     most = np.finfo(dtype).max
     if not (np.abs(fit.coef).max(initial=0.0) <= most and np.isfinite(fit.intercept).all()):
         raise ValueError(
             f"Floating-point overflow: no finite weights were found in {np.dtype(dtype).name}. "
             "Scale and centre the columns of X."
         )
-    if K == 2:
+    if K == 2 and as_pair:
         estimator.coef_ = (fit.coef[1:] - fit.coef[:1]).astype(dtype)
         estimator.intercept_ = fit.intercept[1:] - fit.intercept[:1]
     else:

@@ -15,9 +15,11 @@ from ._clone import clone
 from ._direct import MOST_ORDER
 from ._folds import is_classifier
 from ._leave_one_out import approximate, held_out_of_targets
+from ._multilabel import is_multilabel
 from ._params import Boolean, OneOf, shown
 from ._problem import Problem
 from ._random import spawn_seed
+from ._reductions import is_reduced
 from ._row_slices import rows_taken
 from ._splitters import n_rows, take
 from ._targets import check_target, encode_labels
@@ -102,6 +104,11 @@ def leave_one_out(estimator: Any, X: Any, y: Any, sample_weight: Any = None,
     Boolean().check("return_error", return_error)
     if n_rows(X) < 2:
         raise ValueError(f"leave_one_out needs at least 2 rows, got n_samples={n_rows(X)}.")
+    if is_multilabel(y):
+        raise ValueError(
+            "y must hold one label for each row in leave_one_out; for several use "
+            "cross_val_predict(..., cv=LeaveOneOut(), method='decision_function')."
+        )
     error = 0.0
     try:
         if method == "brute":
@@ -144,6 +151,8 @@ def _by_one_fit(estimator: Any, X: Any, y: Any, sample_weight: Any, method: str,
             raise _Unavailable("class_weight='balanced' weighs rows otherwise when one is left out")
         if twin._is_joint(len(np.unique(y))):
             raise _Unavailable("all classes are one problem")
+        if is_reduced(twin, len(np.unique(y))):
+            raise _Unavailable("classes are the rows of a code")
         classes, codes = encode_labels(y)
         weight = effective_weight(twin.class_weight, classes, codes, weight)
         lonely = _lonely(classes, codes, weight)

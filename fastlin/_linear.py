@@ -10,7 +10,9 @@ from ._base import ClassifierMixin, RegressorMixin
 from ._core import respond as _respond
 from ._core.rows import Rows
 from ._data import as_rows, rows_of
-from ._probability import PROBABILITIES
+from ._multilabel import above_thresholds, has_labels
+from ._probability import PROBABILITIES, of_each_label
+from ._reductions import decoded, is_reduced
 from ._scorer import scorer_of
 from ._scores import score_rows
 
@@ -103,7 +105,7 @@ class LinearClassifierMixin(ClassifierMixin):
     """`decision_function`, `predict` and probabilities from `coef_`, `intercept_`, `classes_`."""
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the responses w.x + b.
+        """Return the responses w.x + b, or what a code of classes makes of them.
 
         Parameters
         ----------
@@ -113,7 +115,11 @@ class LinearClassifierMixin(ClassifierMixin):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes), dtype float64
-            For two classes one column: positive means ``classes_[1]``.
+            For two classes one column: positive means ``classes_[1]``. Of several labels per row a
+            column for each. With ``multi_class="ovo"``
+            the votes for each class, to which the sums of the responses add less than 1/3 to break
+            ties; with an error-correcting code minus the distance from the class's row, which is
+            the sum of losses or the number of wrong signs.
 
         Raises
         ------
@@ -122,10 +128,21 @@ class LinearClassifierMixin(ClassifierMixin):
         ValueError
             If X has another number of columns or holds NaN or infinity.
         """
-        return responses(self, X)
+        return self._decoded(responses(self, X))
+
+    def _has_code(self) -> bool:
+        """Whether the responses are those of the columns of a code."""
+        return "code_" in vars(self) and len(self.classes_) > 2
+
+    def _decoded(self, z: np.ndarray) -> np.ndarray:
+        """Scores of the classes from the responses of learners."""
+        if has_labels(self):
+            return z.reshape(len(z), -1)
+        return decoded(self, z) if self._has_code() else z
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the class with the largest response; the first one wins a tie.
+        """Return the class with the largest response; the first one wins a tie. Of several labels
+        per row, those whose response is above their threshold.
 
         Parameters
         ----------
@@ -135,6 +152,8 @@ class LinearClassifierMixin(ClassifierMixin):
         Returns
         -------
         ndarray of shape (n_samples,), dtype of the labels
+            Of several labels per row an int64 matrix of zeros and ones, of shape (n_samples,
+            n_classes).
 
         Raises
         ------
@@ -144,7 +163,47 @@ class LinearClassifierMixin(ClassifierMixin):
             If X has another number of columns or holds NaN or infinity.
         """
         z = self.decision_function(X)
+        if has_labels(self):
+            return above_thresholds(self, z)
         return self.classes_.take(_respond.codes(z))
+
+    def predict_labels(self, X: Any) -> list[set]:
+        """Return the predicted labels of each row, of a model that was fitted to several per row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        list of n_samples sets
+            Of entries of ``classes_``, those that `predict` has a 1 for.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ValueError
+            If the model was fitted to one label per row, or X is not valid.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from fastlin import LogisticRegression
+        >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+        >>> y = [set(), {"b"}, {"a"}, {"a", "b"}]
+        >>> sorted(LogisticRegression(C=100.0).fit(X, y).predict_labels([[2.0, 2.0]])[0])
+        ['a', 'b']
+        """
+        self._check_fitted("predict_labels")
+        if not has_labels(self):
+            raise ValueError(
+                "predict_labels is for models of several labels per row, but this one was fitted "
+                "to one; use predict."
+            )
+        names = self.classes_.tolist()
+        return [{names[k] for k in np.flatnonzero(row)} for row in self.predict(X)]
 
     def scorer(self) -> Any:
         """Return a compiled, read-only copy of the model that scores one row per call.
@@ -191,8 +250,8 @@ class LinearClassifierMixin(ClassifierMixin):
         NotFittedError
             Before `fit`.
         ValueError
-            If scikit-learn has no equal: of votes, and of sparsemax probabilities of several
-            classes.
+            If scikit-learn has no equal: of votes, of sparsemax probabilities of several classes,
+            of error-correcting codes, and of thresholds other than 0.
         ImportError
             If scikit-learn is not installed.
         """
@@ -206,6 +265,12 @@ class LinearClassifierMixin(ClassifierMixin):
 
     def _probabilities(self, log: bool) -> Any:
         """The method behind `predict_proba` and `predict_log_proba`."""
+        fitted = hasattr(self, "classes_")
+        if self._has_code() if fitted else is_reduced(self):
+            raise AttributeError(
+                f"probabilities are not available for multi_class={self.multi_class!r}; use 'ovr', "
+                "or calibrate the classifier."
+            )
         kind = self._probability_kind()
         if kind is None:
             raise AttributeError(
@@ -217,8 +282,10 @@ class LinearClassifierMixin(ClassifierMixin):
             )
 
         def predict_proba(X: Any) -> np.ndarray:
-            """Return probabilities of shape (n_samples, n_classes); each row sums to 1."""
-            return PROBABILITIES[kind](self.decision_function(X), log)
+            """Return probabilities of shape (n_samples, n_classes); each row sums to 1, but where
+            rows have several labels."""
+            z = self.decision_function(X)
+            return of_each_label(kind, z, log) if has_labels(self) else PROBABILITIES[kind](z, log)
 
         return predict_proba
 
@@ -228,7 +295,8 @@ class LinearClassifierMixin(ClassifierMixin):
 
         Returns an ndarray of shape (n_samples, n_classes) whose rows sum to 1 and whose largest
         entry is the predicted class. There for losses that define probabilities; AttributeError
-        for the others. One-vs-rest probabilities are normalised in the log domain.
+        for the others. One-vs-rest probabilities are normalised in the log domain. Of several
+        labels per row each has a probability of its own, and thresholds have no say in them.
         """
         return self._probabilities(log=False)
 

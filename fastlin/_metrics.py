@@ -13,9 +13,11 @@ import numpy as np
 
 from ._base import accuracy, r2
 from ._exceptions import warn
+from ._multilabel import indicator_for
 from ._targets import listed
+from ._validation import check_sample_weight
 
-__all__ = ["METRICS"]
+__all__ = ["METRICS", "OF_NUMBERS", "score_labels"]
 
 
 def _residuals(y: Any, predicted: Any) -> np.ndarray:
@@ -144,6 +146,30 @@ def _log_loss(y: Any, p: np.ndarray, classes: np.ndarray, weight: Any) -> float:
     return float(np.average(np.log(np.clip(own, least, 1 - least)), weights=weight))
 
 
+def score_labels(name: str, estimator: Any, X: Any, y: Any, weight: Any) -> float:
+    """Score predictions of several labels per row."""
+    predicted = np.asarray(estimator.predict(X))
+    if name not in ("accuracy", "f1_macro") or predicted.ndim != 2:
+        raise ValueError(
+            f"scoring={name!r} is not for several labels per row; use 'accuracy' (all labels of a "
+            "row are right) or 'f1_macro', or pass sklearn.metrics.make_scorer(f1_score, "
+            "average='samples')."
+        )
+    weight = None if weight is None else check_sample_weight(weight, len(predicted))
+    truth = indicator_for(estimator, y, len(predicted))
+    if name == "accuracy":
+        return accuracy(truth, predicted, weight)
+    mass = np.ones(len(truth)) if weight is None else weight
+    right, of, said = (mass @ part for part in (
+        (truth == 1) & (predicted == 1), truth == 1, predicted == 1
+    ))  # fmt: skip
+    return float(np.mean(_f1(right, of, said)))
+
+
+# Scores of numbers, of which a row may have several
+OF_NUMBERS = (
+    "r2", "neg_mean_squared_error", "neg_root_mean_squared_error", "neg_mean_absolute_error",
+)  # fmt: skip
 # Name -> (method of the estimator that answers, score of y, answers, [classes,] weights).
 METRICS: dict[str, tuple[str, Callable]] = {
     "accuracy": ("predict", accuracy),

@@ -28,6 +28,7 @@ from ._params import shown
 from ._patterns import parted
 from ._prepare import by_frequency
 from ._random import spawn_seed
+from ._reductions import is_reduced
 from ._validation import check_sample_weight, check_target, encode_labels
 
 __all__ = ["fit_together", "fits_together"]
@@ -42,8 +43,9 @@ def fits_together(estimator: Any) -> bool:
     """Whether this estimator can be trained in one pass with others.
 
     Exactly SGDClassifier, SGDRegressor and Perceptron, with plain steps on single rows: no
-    mini-batches, adaptive or passive-aggressive steps, early stopping, warm start, votes or
-    progress reports. A value that is no valid parameter says False, so that `fit` reports it.
+    mini-batches, adaptive or passive-aggressive steps, early stopping, warm start, votes, codes of
+    classes or progress reports. A value that is no valid parameter says False, so that `fit`
+    reports it.
     """
     if fits_exactly_together(estimator):
         return True
@@ -58,7 +60,7 @@ def fits_together(estimator: Any) -> bool:
         return False
     plain = rule["batch_size"] == 1 and not rule["step_rule"] and not rule["optimizer"]
     other = rule.get("voted") or estimator.early_stopping or estimator.warm_start
-    return bool(plain and not other and not estimator.verbose)
+    return bool(plain and not other and not is_reduced(estimator) and not estimator.verbose)
 
 
 def fit_together(

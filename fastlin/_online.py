@@ -23,16 +23,20 @@ from ._epochs import SHORTER_STEPS, EpochPlan
 from ._exceptions import warn_convergence
 from ._learner import make_learner, weights_in
 from ._memory import check_room
+from ._multilabel import LabelColumn, target_of
 from ._params import Boolean, Either, Integer, OneOf, RandomState, Real, shown
 from ._prepare import by_frequency
 from ._random import spawn_seed
+from ._reductions import Column
 from ._split import split_rows
 from ._task import Task
-from ._validation import check_sample_weight, check_target
+from ._validation import check_sample_weight
 
 __all__ = ["OnlineEstimator", "relative_weight"]
 
 _NO_WEIGHTS = np.empty(0)
+# Binary problems whose targets are made when they are needed
+_COLUMNS = (Column, LabelColumn)
 
 
 class OnlineEstimator(Estimator):
@@ -77,8 +81,7 @@ class OnlineEstimator(Estimator):
         self._check_params()
         self._check_together()
         rows = rows_of(self, X, reset, None if reset else self.coef_.dtype)
-        y = check_target(y, self, numeric=self._estimator_type == "regressor",
-                         n_samples=rows.shape[0])
+        y = target_of(self, y, rows.shape[0], numeric=self._estimator_type == "regressor")
         return rows, y, check_sample_weight(sample_weight, rows.shape[0])
 
     def _start(self, groups: list[int], d: int, coef_init: Any, intercept_init: Any) -> list:
@@ -108,6 +111,7 @@ class OnlineEstimator(Estimator):
                start: list, stratify: np.ndarray | None, score: Any, callback: Any) -> None:
         """Run one task per target and keep what they have learnt."""
         rule, plan = self._rule(), self._plan(callback)
+        given = weight
         weight, active = relative_weight(weight, rows.shape[0])
         check_room(rows.shape[1], sum(groups), rows.dtype.itemsize, rule)
         columns = None
@@ -122,10 +126,31 @@ class OnlineEstimator(Estimator):
                  columns)
             for y, n_outputs, seed, first in zip(targets, groups, seeds, start, strict=False)
         ]
+        for task in tasks:
+            if isinstance(task.y, _COLUMNS):
+                task.prepare = partial(self._take_part, task.y, given)
         _parallel.run(
             tasks, getattr(self, "n_jobs", None), lambda: [task.cancel() for task in tasks]
         )
         self._finish(tasks)
+
+    def _take_part(self, column: Any, weight: np.ndarray | None, task: Task) -> None:
+        """Give a task the targets of a column, the rows that take part in it, and their weights,
+        as `fit` would have set them on these rows alone."""
+        task.y, weight, member = column.part(weight)
+        if weight is not None:
+            task.weight, _ = relative_weight(weight, len(weight))
+        had_held_out = len(task.held_out) > 0
+        if member is not None:
+            task.rows, task.held_out = (
+                rows[member[rows]] for rows in (task.rows, task.held_out)
+            )
+        if not len(task.rows) or had_held_out and not len(task.held_out):
+            raise ValueError(
+                f"validation_fraction={self.validation_fraction!r} leaves a binary problem no "
+                f"rows to {'validate' if len(task.rows) else 'train'} on; change it or set "
+                "early_stopping=False."
+            )
 
     def _finish(self, tasks: list[Task]) -> None:
         """Publish what the tasks have learnt and warn of what went wrong."""
@@ -170,7 +195,7 @@ class OnlineEstimator(Estimator):
                 "The state of training is damaged: it has other classes; fit the model again."
             )
         visits = [
-            partial(learner.visit, rows, y, weights, order)
+            partial(_visit, learner, rows, y, weights, order)
             for learner, y in zip(learners, targets, strict=True)
         ]
         _parallel.run(
@@ -187,6 +212,15 @@ class OnlineEstimator(Estimator):
         self._memories = [learner.memory for learner in learners]
         self.t_ = 1.0 + max(learner.state["t"] for learner in learners)
         self.n_iter_ = 1
+
+
+def _visit(learner: Any, rows: Rows, y: Any, weight: np.ndarray, order: np.ndarray) -> None:
+    """One step per row; of a column of a code, per row that takes part."""
+    if isinstance(y, _COLUMNS):
+        y, own, member = y.part(weight if len(weight) else None)
+        weight = _NO_WEIGHTS if own is None else own
+        order = order if member is None else order[member[order]]
+    learner.visit(rows, y, weight, order)
 
 
 def _shaped(name: str, value: Any, shape: tuple) -> np.ndarray:

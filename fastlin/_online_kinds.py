@@ -9,8 +9,27 @@ import numpy as np
 from ._base import r2
 from ._grow import grow_memories
 from ._labels import labels_of, weights_of
+from ._multilabel import (
+    Labels,
+    check_warm_start,
+    constant_labels,
+    keep_labels,
+    labels_in_stream,
+)
 from ._oof import set_out_of_fold
 from ._params import ClassWeight, Either, Integer, OneOf
+from ._reductions import (
+    CODES,
+    JOINT,
+    code_for,
+    code_in_stream,
+    columns_of,
+    grown_pairs,
+    is_reduced,
+    keep_code,
+    pairs,
+    refuse_growth,
+)
 from ._validation import (
     check_target,
     effective_weight,
@@ -20,13 +39,13 @@ from ._validation import (
     partial_fit_classes,
 )
 
-__all__ = ["MULTI_CLASS", "OnlineClassifierMixin", "OnlineRegressorMixin"]
+__all__ = ["OnlineClassifierMixin", "OnlineRegressorMixin"]
 
 # What `partial_fit` changes in a classifier.
-_LEARNT = ("_memories", "_segments", "classes_", "coef_", "intercept_", "t_", "n_iter_")
-# Words for the joint form of a loss; the latter two are scikit-learn's.
-JOINT = ("joint", "multinomial", "crammer_singer")
-MULTI_CLASS = ("ovr", *JOINT)
+_LEARNT = (
+    "_memories", "_segments", "_reduction", "classes_", "code_", "coef_", "intercept_", "t_",
+    "n_iter_", "thresholds_",
+)  # fmt: skip
 
 
 class OnlineRegressorMixin:
@@ -111,9 +130,10 @@ class OnlineRegressorMixin:
 class OnlineClassifierMixin:
     """`fit` and `partial_fit` of classifiers."""
 
+    _tags: ClassVar = {"multi_label": True}
     _constraints: ClassVar = {
         "n_jobs": Either(Integer(), OneOf(None)),
-        "multi_class": OneOf(*MULTI_CLASS),
+        "multi_class": Either(OneOf(*JOINT), CODES),
         "class_weight": ClassWeight(),
     }
 
@@ -126,9 +146,13 @@ class OnlineClassifierMixin:
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The rows; float32 gives float32 weights, everything else float64.
         y : array-like of shape (n_samples,)
-            Class labels of any type that can be sorted.
+            Class labels of any type that can be sorted. Or several labels per row, each a problem
+            of its own, whatever `multi_class` says: a matrix of zeros and ones of shape (n_samples,
+            n_labels), dense or sparse, or a list with a set of labels for each row. Keys of
+            class_weight then are 0 and 1: lacking a label, and having it.
         coef_init : array-like of shape (n_outputs, n_features), optional
-            Weights to start from; n_outputs is 1 for two classes.
+            Weights to start from; n_outputs is 1 for two classes, and the number of columns of a
+            code.
         intercept_init : array-like of shape (n_outputs,), optional
             Intercepts to start from.
         sample_weight : array-like of shape (n_samples,), optional
@@ -156,15 +180,34 @@ class OnlineClassifierMixin:
             If `max_iter` ended training, or the best constant would predict better.
         """
         rows, y, sample_weight = self._begin(X, y, sample_weight, reset=True)
-        set_out_of_fold(self, rows, y, sample_weight, cv)
+        several = isinstance(y, Labels)
+        set_out_of_fold(self, rows, y.indicator() if several and cv is not None else y,
+                        sample_weight, cv)
+        if several:
+            self._fit_labels(rows, y, sample_weight, coef_init, intercept_init, callback)
+            return self
         classes, codes = labels_of(self, y)
         weight, absent = weights_of(self, classes, codes, sample_weight)
-        targets, groups = self._targets(classes, codes)
+        code = code_for(self, len(classes), absent)
+        targets, groups = self._targets(classes, codes, code)
         start = self._start(groups, rows.shape[1], coef_init, intercept_init)
         self._train(rows, targets, groups, weight, start, codes, _share_right, callback)
         self.classes_ = classes
-        self._set_weights(absent)
+        keep_code(self, code)
+        self._set_weights(() if is_reduced(self, len(classes)) else absent)
         return self
+
+    def _fit_labels(self, rows: Any, labels: Labels, weight: np.ndarray | None, coef_init: Any,
+                    intercept_init: Any, callback: Any) -> None:
+        """Fit to several labels per row, each with a learner."""
+        check_warm_start(self, labels)
+        fixed = constant_labels(self, labels, weight)
+        columns, groups = labels.columns(self.class_weight), [1] * len(labels.classes)
+        start = self._start(groups, rows.shape[1], coef_init, intercept_init)
+        self._train(rows, columns, groups, weight, start, None, _share_right, callback)
+        keep_code(self, None)
+        self._set_weights(())
+        keep_labels(self, labels, fixed)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None,
                     grow: bool = False) -> Any:
@@ -175,14 +218,14 @@ class OnlineClassifierMixin:
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The rows.
         y : array-like of shape (n_samples,)
-            Their labels.
+            Their labels, or several labels per row, as in `fit`.
         classes : array-like of shape (n_classes,), optional
-            All labels that will ever come; needed in the first call.
+            All labels that will ever come; needed in the first call, unless y is a matrix.
         sample_weight : array-like of shape (n_samples,), optional
             Weights relative to 1, since those of rows to come are not known.
         grow : bool, default=False
             Whether labels that were not announced become new classes, whose weights begin at zero;
-            otherwise they are an error.
+            otherwise they are an error. Not for error-correcting codes.
 
         Returns
         -------
@@ -200,9 +243,13 @@ class OnlineClassifierMixin:
                 "all rows at once; pass the weights of the classes as a dict."
             )
         first = not hasattr(self, "coef_")
-        rows, y, sample_weight = self._begin(X, y, sample_weight, reset=first)
+        rows, target, sample_weight = self._begin(X, y, sample_weight, reset=first)
         learnt = {name: vars(self)[name] for name in _LEARNT if name in vars(self)}
         try:
+            y = labels_in_stream(self, y, target, classes, grow)
+            if isinstance(y, Labels):
+                self._continue_labels(rows, y, sample_weight)
+                return self
             known = self._grow(y, classes) if grow else partial_fit_classes(self, classes)
             if len(known) < 2:
                 raise ValueError(
@@ -210,8 +257,10 @@ class OnlineClassifierMixin:
                 )
             codes = encode_known_labels(y, known)
             weight = effective_weight(self.class_weight, known, codes, sample_weight)
-            self._continue(rows, *self._targets(known, codes), weight)
+            code = code_in_stream(self, len(known), codes, known)
+            self._continue(rows, *self._targets(known, codes, code), weight)
             self.classes_ = known
+            keep_code(self, code)
             self._set_weights(())
         except BaseException:
             # whatever went wrong, Ctrl-C included, the model stays the one before this call
@@ -221,8 +270,18 @@ class OnlineClassifierMixin:
             raise
         return self
 
+    def _continue_labels(self, rows: Any, labels: Labels, weight: np.ndarray | None) -> None:
+        """One pass over rows that have several labels each."""
+        columns, thresholds = labels.columns(self.class_weight), vars(self).get("thresholds_")
+        self._continue(rows, columns, [1] * len(columns), weight)
+        keep_code(self, None)
+        self._set_weights(())
+        keep_labels(self, labels, np.zeros(len(columns), int))
+        self.thresholds_ = self.thresholds_ if thresholds is None else thresholds
+
     def _grow(self, y: np.ndarray, classes: Any) -> np.ndarray:
         """The classes known so far, announced now, and found in y; memories follow them."""
+        refuse_growth(self)
         old = getattr(self, "classes_", None)
         found = [encode_labels(y)[0]] + ([] if old is None else [old])
         if classes is not None:
@@ -233,7 +292,10 @@ class OnlineClassifierMixin:
                 f"the classes known so far are of dtypes {', '.join(str(f.dtype) for f in found)}."
             )
         known = encode_labels(np.concatenate(found))[0]
-        if old is not None and len(known) > len(old):
+        if old is not None and len(known) > len(old) and is_reduced(self, len(known)):
+            old_code, places = vars(self).get("code_", pairs(2)), np.searchsorted(known, old)
+            self._memories = grown_pairs(self._memories, old_code, places, len(known), None)
+        elif old is not None and len(known) > len(old):
             joint, signed = self._is_joint(len(known)), getattr(self, "optimizer", "") == "adam"
             self._memories = grow_memories(self._memories, old, known, joint, signed)
         return known
@@ -242,9 +304,17 @@ class OnlineClassifierMixin:
         """Whether all classes are trained together, by the loss's joint form."""
         return n_classes > 2 and self.multi_class in JOINT
 
-    def _targets(self, classes: np.ndarray, codes: np.ndarray) -> tuple[list, list[int]]:
+    def _loss_of_columns(self) -> tuple[int, float]:
+        """The loss that decoding sums, and its parameter."""
+        rule = self._rule()
+        return rule["loss"], rule["loss_parameter"]
+
+    def _targets(self, classes: np.ndarray, codes: np.ndarray,
+                 code: np.ndarray | None) -> tuple[list, list[int]]:
         """Targets of the learners, and how many outputs each has: class numbers for a joint loss,
-        else +-1 for two classes or for each class against the rest."""
+        else +-1 for two classes, for each class against the rest, or for each column of a code."""
+        if code is not None and len(classes) > 2:
+            return list(columns_of(code, codes)), [1] * code.shape[1]
         if self._is_joint(len(classes)):
             return [codes.astype(np.float64)], [len(classes)]
         positive = [1] if len(classes) == 2 else range(len(classes))

@@ -478,5 +478,8 @@ def array_of(buffer: bytearray, dtype: np.dtype, shape: tuple[int, ...]) -> np.n
         raise Malformed("a boolean is neither 0 nor 1")
     if dtype.kind == "U" and array.size and (np.frombuffer(buffer, "<u4") > 0x10FFFF).any():
         raise Malformed("a character is beyond Unicode")
-    # A copy owns its memory, as arrays do that were made by numpy.
-    return np.array(array, dtype)
+    # A copy owns its memory, as arrays do that were made by numpy. Not by `np.array`, which leaves
+    # the order of bytes spelt out in the dtype, and kernels that look for "d" would not find it.
+    own = np.empty(shape, dtype)
+    own[...] = array
+    return own

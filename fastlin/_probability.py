@@ -12,7 +12,7 @@ import numpy as np
 
 from ._core import respond as _respond
 
-__all__ = ["PROBABILITIES"]
+__all__ = ["PROBABILITIES", "of_each_label", "sparsemax", "sparsemax_threshold"]
 
 
 # Numbers per call of a kernel: about 50 ms.
@@ -83,27 +83,45 @@ def clipped(z: np.ndarray, log: bool) -> np.ndarray:
         return np.log(p)
 
 
+def _below_top(z: np.ndarray) -> np.ndarray:
+    """z less its largest of each row, so that the 1 does not vanish beside large responses; what
+    lies more than 1 below it has no share, however far."""
+    top = z.max(axis=1, keepdims=True)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.where(z == top, 0.0, np.maximum(z - top, -2.0))
+
+
+def sparsemax_threshold(z: np.ndarray) -> np.ndarray:
+    """tau with sum_k max(0, z_k - tau) = 1, for each row."""
+    top, z = z.max(axis=1), _below_top(z)
+    ordered = -np.sort(-z, axis=1)
+    excess = np.cumsum(ordered, axis=1) - 1.0
+    size = np.arange(1, z.shape[1] + 1)
+    support = (ordered * size > excess).sum(axis=1)
+    return top + np.take_along_axis(excess, support[:, None] - 1, axis=1)[:, 0] / support
+
+
 def sparsemax(z: np.ndarray, log: bool) -> np.ndarray:
     """The Euclidean projection of z on the simplex (Martins & Astudillo 2016, "From softmax to
     sparsemax", ICML); of two classes z is the difference."""
     if z.ndim == 1:
         return clipped(z, log)
-    # Counted from the largest, so that the 1 does not vanish beside large responses; what lies more
-    # than 1 below it has no share, however far.
-    top = z.max(axis=1, keepdims=True)
-    with np.errstate(over="ignore", invalid="ignore"):
-        z = np.where(z == top, 0.0, np.maximum(z - top, -2.0))
-    ordered = -np.sort(-z, axis=1)
-    excess = np.cumsum(ordered, axis=1) - 1.0
-    size = np.arange(1, z.shape[1] + 1)
-    support = (ordered * size > excess).sum(axis=1)
-    tau = np.take_along_axis(excess, support[:, None] - 1, axis=1) / support[:, None]
-    p = np.maximum(z - tau, 0.0)
+    z, tau = _below_top(z), sparsemax_threshold(_below_top(z))
+    p = np.maximum(z - tau[:, None], 0.0)
     p = _favoured(p / p.sum(axis=1, keepdims=True), z.argmax(axis=1))
     if not log:
         return p
     with np.errstate(divide="ignore"):
         return np.log(p)
+
+
+def of_each_label(kind: str, z: np.ndarray, log: bool) -> np.ndarray:
+    """The probability of each label by itself; 0 and 1 only where a response is infinite."""
+    p = PROBABILITIES[kind](z.ravel(), log)[:, 1].reshape(z.shape)
+    if log:
+        return p
+    inside = np.clip(p, np.nextafter(0.0, 1.0), np.nextafter(1.0, 0.0))
+    return np.where(np.isinf(z), p, inside)
 
 
 PROBABILITIES = {"sigmoid": sigmoid, "softmax": softmax, "clipped": clipped, "sparsemax": sparsemax}

@@ -141,6 +141,16 @@ def _refuse_non_finite(name: str, x: np.ndarray) -> None:
 def scorer_of(estimator: Any) -> Scorer:
     """The scorer of a fitted linear model."""
     estimator._check_fitted("scorer")
+    if "thresholds_" in vars(estimator):
+        raise ValueError(
+            "scorer() predicts one class per row, but this model was fitted to several labels per "
+            "row; use predict, or a model for each label."
+        )
+    if "code_" in vars(estimator) and estimator._has_code():
+        raise ValueError(
+            f"scorer() needs one response per class, but multi_class={estimator.multi_class!r} "
+            "decodes those of a code; use predict, or fit it with multi_class='ovr'."
+        )
     coef = np.atleast_2d(estimator.coef_)
     intercept = np.broadcast_to(estimator.intercept_, (len(coef),))
     return Scorer(coef, intercept, getattr(estimator, "classes_", None))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,8 @@ from ._prepare import ColumnOrder
 from ._safety import loss_if_worse_than_constant
 
 __all__ = ["Task"]
+
+_NOTHING = np.empty(0)
 
 
 @dataclass
@@ -37,6 +40,8 @@ class Task:
     report: Report | None = None
     worse: tuple[float, float] | None = None
     cancelled: bool = False
+    # sets y, weight, rows and held_out when the task begins, so that they need not wait in memory
+    prepare: Callable[[Task], None] | None = None
 
     def __call__(self) -> Task:
         learner = self.learner = make_learner(
@@ -44,6 +49,8 @@ class Task:
         )
         if self.cancelled:
             raise Cancelled
+        if self.prepare is not None:
+            self.prepare(self)
         if self.start is not None:
             W, b = self.start
             learner.start_from(self.columns.renumbered(W) if self.columns else W, b)
@@ -56,6 +63,8 @@ class Task:
         )
         if self.columns:
             learner.take_columns(self.columns.place)
+        if self.prepare is not None:
+            self.y = self.weight = self.rows = self.held_out = _NOTHING
         return self
 
     def cancel(self) -> None:

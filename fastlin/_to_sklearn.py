@@ -44,10 +44,70 @@ def converted(model: Any) -> Any:
         raise ImportError(
             "to_sklearn() needs scikit-learn, which is not installed: pip install scikit-learn."
         ) from None
+    if "thresholds_" in vars(model):
+        return _of_labels(model)
+    if "code_" in vars(model) and model._has_code():
+        return _one_vs_one(model)
     for kind in type(model).__mro__:
         if kind.__name__ in _CONVERTERS:
             return _CONVERTERS[kind.__name__](model, linear_model)
     raise ValueError(f"scikit-learn has no equal of {type(model).__name__}.")
+
+
+def _one_vs_one(model: Any) -> Any:
+    """One against one, by scikit-learn's wrapper of that name."""
+    if model._reduction != "ovo":
+        raise ValueError(
+            "scikit-learn has no equal of an error-correcting code: its OutputCodeClassifier takes "
+            "the nearest row by the Euclidean distance. Use multi_class='ovo' or 'ovr'."
+        )
+    if not model.code_.any(axis=1).all():
+        raise ValueError(
+            "scikit-learn has no equal of one against one with classes whose rows all have weight "
+            "0; fit the model without their rows."
+        )
+    from sklearn.base import clone
+    from sklearn.multiclass import OneVsOneClassifier
+
+    parts = [converted(_of_column(model, k)) for k in range(len(model.coef_))]
+    estimator = OneVsOneClassifier(clone(parts[0]), n_jobs=model.n_jobs)
+    estimator.estimators_, estimator.pairwise_indices_ = parts, None
+    _give_classes(estimator, model)
+    return estimator
+
+
+def _of_labels(model: Any) -> Any:
+    """Several labels per row, by scikit-learn's one-vs-rest."""
+    if np.any(model.thresholds_) or len(model.classes_) < 2:
+        raise ValueError(
+            "scikit-learn has no equal of thresholds_ other than 0, or of a matrix with a single "
+            "label; set them to 0, or fit that label alone."
+        )
+    from sklearn.base import clone
+    from sklearn.multiclass import OneVsRestClassifier
+    from sklearn.preprocessing import LabelBinarizer
+
+    K = len(model.classes_)
+    parts = [converted(_of_column(model, k)) for k in range(K)]
+    estimator = OneVsRestClassifier(clone(parts[0]), n_jobs=getattr(model, "n_jobs", None))
+    estimator.estimators_ = parts
+    estimator.label_binarizer_ = LabelBinarizer(sparse_output=True).fit(np.eye(K, dtype=int))
+    _give_classes(estimator, model)
+    estimator.classes_ = np.arange(K)
+    return estimator
+
+
+def _of_column(model: Any, k: int) -> Any:
+    """The model of two classes that one learner of several is."""
+    part = copy.copy(model)
+    for name in ("code_", "_reduction", "thresholds_"):
+        vars(part).pop(name, None)
+    part.classes_, part.multi_class, part.class_weight = np.array([0, 1]), "ovr", None
+    for name in ("coef_", "intercept_", "n_iter_", "_memories"):
+        value = getattr(model, name, None)
+        if isinstance(value, (list, np.ndarray)):
+            setattr(part, name, value[k : k + 1])
+    return part
 
 
 def _perceptron(model: Any, linear_model: Any) -> Any:
@@ -119,7 +179,7 @@ _WAYS = ("solver", "dual", "penalty", "random_state", "cv")
 def _logistic(model: Any, linear_model: Any) -> Any:
     """Of logistic regression: of several classes by scikit-learn's one-vs-rest, since its own class
     has a softmax."""
-    if len(model.classes_) == 2:
+    if len(model.classes_) == 2 or model._is_joint(len(model.classes_)):
         return _one_logistic(model, linear_model)
     from sklearn.multiclass import OneVsRestClassifier
     from sklearn.preprocessing import LabelBinarizer
@@ -129,11 +189,16 @@ def _logistic(model: Any, linear_model: Any) -> Any:
         _one_logistic(model, linear_model, k) for k in range(len(model.classes_))
     ]
     estimator.label_binarizer_ = LabelBinarizer(sparse_output=True).fit(model.classes_)
+    _give_classes(estimator, model)
+    return estimator
+
+
+def _give_classes(estimator: Any, model: Any) -> None:
+    """Copy labels and columns to a wrapper of binary learners."""
     estimator.classes_ = model.classes_.copy()
     estimator.n_features_in_ = model.n_features_in_
     if hasattr(model, "feature_names_in_"):
         estimator.feature_names_in_ = model.feature_names_in_.copy()
-    return estimator
 
 
 def _one_logistic(model: Any, linear_model: Any, k: int | None = None) -> Any:

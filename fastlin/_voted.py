@@ -18,6 +18,7 @@ from ._data import as_rows, rows_of
 from ._grow import grow_memories
 from ._learner import JointLearner
 from ._mistakes import chained, empty_log, grown_logs, joined, segment_of, stored_rows
+from ._reductions import grown_pairs, is_reduced, pairs
 from ._scores import score_rows
 
 __all__ = ["VotedLearner", "VotedMixin"]
@@ -208,6 +209,14 @@ class VotedMixin:
         if segments is None or len(known) == len(old):
             return known
         joint, places = self._is_joint(len(known)), np.searchsorted(known, old)
+        if is_reduced(self, len(known)):
+            code = vars(self).get("code_", pairs(2))
+            self._segments = [
+                {**segment, "logs": grown_pairs(segment["logs"], code, places, len(known),
+                                                empty_log(0, 1))}
+                for segment in segments
+            ]  # fmt: skip
+            return known
         starts = grow_memories(starts, old, known, joint, signed=False)
         for k, start in enumerate(starts):
             if start is not None:
@@ -227,7 +236,8 @@ class VotedMixin:
                 f"{self.average!r}: the mistakes before would be unknown. Call fit, or a new model."
             )
         if self.average == "voted":
-            fitted = bool(self._memories[0]["start"]["fit_intercept"])
+            first = next(memory for memory in self._memories if memory is not None)
+            fitted = bool(first["start"]["fit_intercept"])
             if fitted != self.fit_intercept:
                 raise ValueError(
                     "fit_intercept can't change between calls of partial_fit when average is "
@@ -257,7 +267,7 @@ class VotedMixin:
         ndarray of shape (n_samples,) or (n_samples, n_classes), dtype float64
             For two classes one column: positive means ``classes_[1]``. Votes are divided by their
             number: they lie in [-1, 1] for two classes and for each class of "ovr", and are shares
-            that sum to 1 for the joint rule.
+            that sum to 1 for the joint rule. Those of a code are decoded like responses.
 
         Raises
         ------
@@ -274,7 +284,7 @@ class VotedMixin:
             rows = as_rows(rows, np.float64)
         starts = [memory["start"] for memory in self._memories]
         absent = np.isneginf(self.intercept_)
-        joint = len(starts) == 1
+        joint = len(starts) == 1 and len(starts[0]["b"]) > 1
         ballots = [_Ballots(rows, _ALL, start, absent) for start in starts]
         for segment in self._segments:
             stored = stored_rows(segment, rows.shape[1], rows.dtype, len(starts[0]["b"]))
@@ -284,5 +294,6 @@ class VotedMixin:
             for ballot, memory in zip(ballots, self._memories, strict=True)
         ])
         if not joint:
-            shares[:, absent] = -np.inf
-        return shares[:, 0] if shares.shape[1] == 1 else shares
+            fixed = np.isinf(self.intercept_)
+            shares[:, fixed] = self.intercept_[fixed]
+        return self._decoded(shares[:, 0] if shares.shape[1] == 1 else shares)

@@ -8,7 +8,9 @@ from ._docs import attributes, parameters
 from ._exact import ExactClassifierMixin, ExactEstimator
 from ._exceptions import warn
 from ._linear import LinearClassifierMixin
+from ._multilabel import has_labels
 from ._params import Boolean, Either, OneOf, Real
+from ._reductions import CODES
 from ._scaling import from_C
 from ._solve import PEER_SOLVERS, SOLVERS
 
@@ -53,28 +55,30 @@ class LogisticRegression(ExactClassifierMixin, LinearClassifierMixin, ExactEstim
     {parameters("random_state", random_state=0)}
     solver : str, default="auto"
         "auto" chooses by the shape of the data and the penalty. "dual_cd" (L2), "newton" (L2 or
-        none) and "primal_cd" (L1, elastic net; working sets of columns) force one. All lead to the
-        same optimum, so scikit-learn's names "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag" and "saga"
-        mean "auto".
+        none) and "primal_cd" (L1, elastic net; columns one by one, or working sets of them for a
+        softmax) force one. All lead to the same optimum, so scikit-learn's names "lbfgs",
+        "liblinear", "newton-cg", "newton-cholesky", "sag" and "saga" mean "auto".
     max_iter : int, default=1000
         Largest number of iterations: passes over the data for "dual_cd" and "primal_cd", Newton
         steps for "newton".
     verbose : int, default=0
         Above 0 a line about each optimum goes to standard error.
-    multi_class : {{"multinomial", "joint", "ovr"}}, default="multinomial"
-        More than two classes: "multinomial" and "joint" are one problem with a softmax, "ovr" sets
-        each against the rest, which trains them side by side.
+    multi_class : {{"multinomial", "joint", "ovr", "ovo", "ecoc"}} or OutputCode, \
+default="multinomial"
+        More than two classes: "multinomial" and "joint" are one problem with a softmax; "ovr" sets
+        each against the rest, which trains them side by side, "ovo" each against each other, and
+        "ecoc" is an error-correcting code: see `OutputCode`.
     {parameters("warm_start")}
     {parameters("n_jobs")}
 
     Attributes
     ----------
     {attributes("n_iter_", "t_", "trace_")}
-    n_iter_ : ndarray of shape (1,) or, for "ovr", (n_classes,), dtype int32
-        Iterations that the solver took.
-    objective_ : ndarray of shape (1,) or, for "ovr", (n_classes,)
+    n_iter_ : ndarray of shape (1,) or (n_outputs,), dtype int32
+        Iterations that the solver took for each problem.
+    objective_ : ndarray of shape (1,) or (n_outputs,)
         The mean loss plus the penalty: what is minimised, over ``C * sum(s)``.
-    duality_gap_ : ndarray of shape (1,) or, for "ovr", (n_classes,)
+    duality_gap_ : ndarray of shape (1,) or (n_outputs,)
         Distance to the optimum, at most: as a share of `objective_`. With several classes and no
         penalty the distance to the best model whose weights are not much longer.
 
@@ -108,7 +112,7 @@ class LogisticRegression(ExactClassifierMixin, LinearClassifierMixin, ExactEstim
         "dual": Either(Boolean(), OneOf("auto")),
         "intercept_scaling": Real(0, closed="right"),
         "solver": OneOf("auto", *SOLVERS, *PEER_SOLVERS),
-        "multi_class": OneOf("multinomial", "joint", "ovr"),
+        "multi_class": Either(OneOf("multinomial", "joint"), CODES),
     }
 
     def __init__(self, penalty="auto", *, C=1.0, l1_ratio=0.0, dual="auto", tol=1e-4,
@@ -149,4 +153,5 @@ class LogisticRegression(ExactClassifierMixin, LinearClassifierMixin, ExactEstim
         return {"loss": "log_loss", **from_C(C, total_weight, ratio)}
 
     def _probability_kind(self) -> str:
-        return "softmax" if self._is_joint(len(self.classes_)) else "sigmoid"
+        joint = self._is_joint(len(getattr(self, "classes_", ()))) and not has_labels(self)
+        return "softmax" if joint else "sigmoid"

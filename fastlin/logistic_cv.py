@@ -52,7 +52,7 @@ class LogisticRegressionCV(LogisticRegression):
 
     Attributes
     ----------
-    {attributes("n_iter_", "t_", "trace_")}
+    {attributes("code_", "thresholds_", "n_iter_", "t_", "trace_")}
     C_ : float
         The best inverse strength.
     l1_ratio_ : float
@@ -82,6 +82,7 @@ class LogisticRegressionCV(LogisticRegression):
     (5, 1, 4)
     """
 
+    _tags: ClassVar = {"multi_label": False}
     _constraints: ClassVar = {
         "Cs": Either(Integer(1), ArrayLike()),
         "l1_ratios": ArrayLike(),
@@ -104,6 +105,9 @@ class LogisticRegressionCV(LogisticRegression):
         self.verbose = verbose
         self.refit = refit
         self.random_state = random_state
+
+    def _is_joint(self, n_classes: int) -> bool:
+        return n_classes > 2
 
     def _check_together(self) -> None:
         """Rules between two parameters."""

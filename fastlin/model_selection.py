@@ -10,6 +10,7 @@ from ._curves import learning_curve, validation_curve
 from ._left_out import leave_one_out
 from ._search import GridSearchCV
 from ._splitters import KFold, LeaveOneOut, StratifiedKFold, train_test_split
+from ._thresholds import tune_thresholds
 
 __all__ = [
     "GridSearchCV",
@@ -22,5 +23,6 @@ __all__ = [
     "learning_curve",
     "leave_one_out",
     "train_test_split",
+    "tune_thresholds",
     "validation_curve",
 ]

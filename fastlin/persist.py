@@ -54,8 +54,10 @@ _LARGEST_READ = 1 << 24
 
 # Estimators that a file may name beside the public ones, and their modules.
 _PRIVATE_HOMES = {"ColumnEncoder": "_cli_encoder"}
-# Named tuples that estimators hold.
-_RECORD_HOMES = {"ColumnPlan": "_category_plan", "HashedNgram": "text"}
+# Records that estimators hold: what has `_asdict`.
+_RECORD_HOMES = {
+    "ColumnPlan": "_category_plan", "HashedNgram": "text", "OutputCode": "_reductions",
+}  # fmt: skip
 # Requests to scikit-learn's metadata routing: objects of its own, made again by set_fit_request.
 _NOT_STORED = {"_metadata_request"}
 

@@ -196,7 +196,7 @@ class RidgeClassifier(ExactClassifierMixin, LinearClassifierMixin, _RidgeBase):
 
     Attributes
     ----------
-    {attributes("n_iter_", "t_", "trace_")}
+    {attributes("code_", "n_iter_", "t_", "trace_")}
     n_iter_ : ndarray of shape (1,) or (n_classes,), dtype int32
         Iterations; 1 for a factorisation.
     {_OPTIMUM % (("ndarray of shape (1,) or (n_classes,)",) * 2)}
@@ -227,6 +227,14 @@ class RidgeClassifier(ExactClassifierMixin, LinearClassifierMixin, _RidgeBase):
         self.solver = solver
         self.positive = positive
         self.random_state = random_state
+
+    def _solve_columns(self, rows: Any, columns: list, weight: np.ndarray | None,
+                       places: list[int], n_outputs: int) -> None:
+        if columns and self.class_weight is None:  # all share one factorisation
+            targets = [column.part(None)[0] for column in columns]
+            self._solve_all(rows, targets, weight, places, n_outputs)
+        else:
+            super()._solve_columns(rows, columns, weight, places, n_outputs)
 
     def _fits(self, problems: list[Problem], seeds: list[np.ndarray],
               starts: list[Fit | None]) -> list[Fit]:

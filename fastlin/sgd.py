@@ -6,9 +6,11 @@ from typing import Any, ClassVar
 
 from ._docs import attributes, parameters, quoted
 from ._linear import LinearClassifierMixin, LinearRegressorMixin
+from ._multilabel import has_labels
 from ._online import OnlineEstimator
 from ._online_kinds import OnlineClassifierMixin, OnlineRegressorMixin
 from ._params import Either, Integer, OneOf, Real
+from ._reductions import JOINT
 from ._sgd import JOINT_LOSSES, LOSSES, MARGIN_LOSSES, OPTIMIZERS, TARGET_LOSSES, make_rule
 
 __all__ = ["SGDClassifier", "SGDRegressor"]
@@ -203,7 +205,8 @@ class SGDClassifier(OnlineClassifierMixin, LinearClassifierMixin, _SGD):
 
     def _probability_kind(self) -> str | None:
         # before fit the number of classes is not known; the set of losses is the same for two
-        joint = len(getattr(self, "classes_", ())) > 2 and self.multi_class != "ovr"
+        several = len(getattr(self, "classes_", ())) > 2 and not has_labels(self)
+        joint = several and self.multi_class in JOINT
         return (_JOINT_PROBABILITY_KINDS if joint else _PROBABILITY_KINDS).get(self.loss)
 
 

@@ -12,6 +12,7 @@ from ._exceptions import warn
 from ._linear import LinearClassifierMixin, LinearRegressorMixin
 from ._params import Boolean, Either, OneOf, Real
 from ._problem import Fit
+from ._reductions import CODES, JOINT
 from ._scaling import from_C
 
 __all__ = ["LinearSVC", "LinearSVR"]
@@ -82,8 +83,8 @@ class LinearSVC(
 
     with k = 1 for the loss "hinge" and 2 for "squared_hinge", until a duality gap proves that no
     other model is better by more than `tol`; ``|w|_1`` takes the place of ``1/2 |w|_2^2`` for the
-    penalty "l1". b is never penalised. With more classes each is set against the rest, or, for
-    ``multi_class="crammer_singer"``, all are one problem [3]_, with z_i = W x_i + b ::
+    penalty "l1". b is never penalised. With more classes there are several such problems, or, for
+    ``multi_class="crammer_singer"``, all are one [3]_, with z_i = W x_i + b ::
 
         1/2 |W|_2^2 + C sum_i s_i max(0, 1 + max_{{k != y}} z_ik - z_iy)
 
@@ -96,9 +97,10 @@ class LinearSVC(
     {_ACCEPTED}
     {_COMMON}
     {_C}
-    multi_class : {{"ovr", "crammer_singer", "joint"}}, default="ovr"
-        More than two classes: "ovr" sets each against the rest, "crammer_singer" and "joint" are
-        one problem, for which `penalty` and `loss` are not looked at: they are "l2" and "hinge".
+    multi_class : {{"ovr", "ovo", "ecoc", "crammer_singer", "joint"}} or OutputCode, default="ovr"
+        More than two classes: "ovr" sets each against the rest, "ovo" each against each other,
+        "ecoc" is an error-correcting code (see `OutputCode`); "crammer_singer" and "joint" are one
+        problem, for which `penalty` and `loss` are not looked at: they are "l2" and "hinge".
     {parameters("fit_intercept")}
     {_SCALING % "1"}
     {parameters("class_weight")}
@@ -110,9 +112,9 @@ class LinearSVC(
     {attributes("n_iter_", "t_", "trace_")}
     n_iter_ : int
         Passes over the rows; the largest number, where there is a problem for each class.
-    objective_ : ndarray of shape (1,) or, for "ovr", (n_classes,)
+    objective_ : ndarray of shape (1,) or (n_outputs,)
         {_OBJECTIVE}
-    duality_gap_ : ndarray of shape (1,) or, for "ovr", (n_classes,)
+    duality_gap_ : ndarray of shape (1,) or (n_outputs,)
         {_GAP}
 
     {_REFERENCES}
@@ -134,7 +136,7 @@ class LinearSVC(
     _constraints: ClassVar = {
         "penalty": OneOf("l2", "l1"),
         "loss": OneOf("squared_hinge", "hinge"),
-        "multi_class": OneOf("ovr", "crammer_singer", "joint"),
+        "multi_class": Either(OneOf("crammer_singer", "joint"), CODES),
     }
 
     def __init__(self, penalty="l2", loss="squared_hinge", *, dual="auto", tol=1e-4, C=1.0,
@@ -157,14 +159,14 @@ class LinearSVC(
 
     def _check_together(self) -> None:
         super()._check_together()
-        if self.multi_class == "ovr" and self.penalty == "l1" and self.loss == "hinge":
+        if self.multi_class not in JOINT and self.penalty == "l1" and self.loss == "hinge":
             raise ValueError(
                 "penalty 'l1' needs loss 'squared_hinge', got 'hinge': use that loss or penalty "
                 "'l2'."
             )
 
     def _terms(self, total_weight: float) -> dict[str, Any]:
-        joint = self.multi_class != "ovr"
+        joint = self.multi_class in JOINT
         ratio = 1.0 if self.penalty == "l1" and not joint else 0.0
         return {
             "loss": "hinge" if joint else self.loss, "loss_parameter": 1.0,

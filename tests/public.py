@@ -4,6 +4,7 @@ import inspect
 
 import fastlin
 from fastlin import (
+    LinearSVC,
     PassiveAggressiveClassifier,
     PassiveAggressiveRegressor,
     Perceptron,
@@ -58,6 +59,9 @@ VARIANTS = [
     (Perceptron, {"average": "voted"}),
     (Perceptron, {"average": "voted", "multi_class": "ovr"}),
     (Perceptron, {"multi_class": "ovr", "penalty": "l2"}),
+    (Perceptron, {"multi_class": "ovo"}),
+    (LinearSVC, {"multi_class": "ovo"}),
+    (SGDClassifier, {"loss": "log_loss", "multi_class": "ecoc"}),
     (PassiveAggressiveClassifier, {"multi_class": "joint"}),
     (PassiveAggressiveClassifier, {"average": True}),
     (PassiveAggressiveRegressor, {"average": True}),

@@ -140,7 +140,8 @@ def test_a_class_of_weight_zero_keeps_its_place(cls, params, capfd):
     with pytest.warns(UserWarning, match="all rows of the classes 1 have weight 0"):
         model = made(cls, params).fit(X, Y3, sample_weight=np.where(Y3 == 1, 0.0, 1.0))
     assert model.classes_.tolist() == [0, 1, 2]
-    assert model.coef_.shape == (3, 5)
+    # a code has no columns for it
+    assert model.coef_.shape == (1 if hasattr(model, "code_") else 3, 5)
     assert set(model.predict(X)) <= {0, 2}
     assert responses(model, X).shape == (120, 3)
     if hasattr(model, "predict_proba"):

@@ -447,3 +447,14 @@ def test_every_estimator_can_be_named_in_a_file():
     assert len(concrete) >= 3
     for cls in concrete:
         assert persist_module._home_of(cls.__name__) == cls.__module__.rpartition(".")[2]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+def test_loaded_arrays_are_as_kernels_look_for_them(dtype):
+    """A dtype that spells out its byte order is equal to the plain one, but another buffer."""
+    model = SGDClassifier(random_state=0)
+    model.coef_ = np.ones((1, 3), dtype)
+    file = io.BytesIO()
+    save(model, file)
+    loaded = load(io.BytesIO(file.getvalue())).coef_
+    assert memoryview(loaded).format == memoryview(model.coef_).format

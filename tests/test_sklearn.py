@@ -111,7 +111,7 @@ def test_every_public_estimator_is_checked():
 def test_every_way_of_learning_is_checked():
     for parameter, values in (
         ("optimizer", OPTIMIZERS),
-        ("multi_class", ("ovr", "joint")),
+        ("multi_class", ("ovr", "joint", "ovo", "ecoc")),
         ("average", (False, True, 500, "voted")),
     ):
         tried = {repr(e.get_params().get(parameter)) for e in ESTIMATORS}
