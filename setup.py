@@ -37,6 +37,7 @@ MODULES = {
     "text": ["fl_text.c"],
     "parse": ["fl_svmlight.c"],
     "encode": [],
+    "counts": [],
 }
 
 

@@ -31,6 +31,9 @@ from .model_selection import learning_curve as learning_curve
 from .model_selection import leave_one_out as leave_one_out
 from .model_selection import train_test_split as train_test_split
 from .model_selection import validation_curve as validation_curve
+from .naive_bayes import BernoulliNB as BernoulliNB
+from .naive_bayes import ComplementNB as ComplementNB
+from .naive_bayes import MultinomialNB as MultinomialNB
 from .passive_aggressive import PassiveAggressiveClassifier as PassiveAggressiveClassifier
 from .passive_aggressive import PassiveAggressiveRegressor as PassiveAggressiveRegressor
 from .perceptron import Perceptron as Perceptron

@@ -379,3 +379,15 @@ cdef extern from "fl_primal.h" nogil:
     int64_t fl_entry_column(fl_row row, int64_t k) noexcept
     double fl_entry_f32(fl_row row, int64_t k) noexcept
     double fl_entry_f64(fl_row row, int64_t k) noexcept
+
+
+cdef extern from "fl_counts.h" nogil:
+    void fl_smoothed_logs(const double *count, const double *base, const double *log_base,
+                          double sign, double shift, double factor, int64_t d,
+                          double *out) noexcept
+    void fl_count_f32(fl_row row, bint binary, double threshold, double c, double *count) noexcept
+    void fl_count_f64(fl_row row, bint binary, double threshold, double c, double *count) noexcept
+    void fl_count_scores_f32(fl_row row, bint binary, double threshold, int64_t K,
+                             const double *V, const double *b, double *z) noexcept
+    void fl_count_scores_f64(fl_row row, bint binary, double threshold, int64_t K,
+                             const double *V, const double *b, double *z) noexcept

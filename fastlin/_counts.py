@@ -1,0 +1,127 @@
+"""Counts of naive Bayes: one pass over the rows, smoothed logarithms, and limits at zero.
+
+The rows are visited class by class, each class in the order in which its rows come: the counts that
+are written to are those of one class, a cache's worth, and lie as they are published,
+[class][feature]. (Rows in the caller's order touch the counts of all classes: at 20 classes these
+are 20 times as much memory in use, and whether they are laid out by class or by feature hardly
+matters.) Most counts of a large vocabulary are 0, and their logarithms are one number per feature,
+which is computed once.
+
+Where nothing is smoothed, probabilities of 0 are kept apart from the others: `W` holds the finite
+parts and `V` a 1 wherever an entry multiplies the likelihood by 0, so that 0 * log(0) never occurs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._core import counts as _counts
+from ._core.rows import Rows
+from ._parallel import Cancelled, is_cancelled
+from ._scores import rows_per_call
+
+__all__ = ["add_counts", "extremes", "in_the_limit", "scores", "smoothed_logs"]
+
+_ONES = np.empty(0)
+
+
+def extremes(X: Rows) -> tuple[float, float]:
+    """The smallest and the largest stored value."""
+    if X.values is None:
+        signed = X.layout == "signed" and len(X.indices) and X.indices.min() < 0
+        return (-1.0 if signed else 1.0), 1.0
+    if X.values.size == 0:
+        return 0.0, 0.0
+    return float(X.values.min()), float(X.values.max())
+
+
+def _check_size(array: np.ndarray, shape: tuple[int, ...]) -> None:
+    """Refuse arrays that are not as large as kernels would take them to be."""
+    if array.shape != shape:
+        raise ValueError(
+            f"The state of this model is damaged: an array has the shape {array.shape} in place "
+            f"of {shape}; fit the model again."
+        )
+
+
+def _binary(X: Rows, threshold: float | None) -> tuple[bool, float]:
+    """How kernels are told of a threshold, in the type of the rows; None leaves values as they
+    are."""
+    if threshold is None:
+        return False, 0.0
+    return True, min(float(threshold), float(np.finfo(X.dtype).max))
+
+
+def add_counts(X: Rows, codes: np.ndarray, weight: np.ndarray | None, threshold: float | None,
+               class_count: np.ndarray, feature_count: np.ndarray) -> tuple:
+    """(class_count, feature_count) with the rows X of the classes `codes` added to them.
+
+    What takes one call of a kernel is added in place; for more, which Ctrl-C can end halfway, the
+    counts are copied.
+    """
+    K, (n, d), piece = len(class_count), X.shape, rows_per_call(X)
+    _check_size(feature_count, (K, d))
+    sizes = np.bincount(codes, minlength=K)
+    ends = np.cumsum(sizes) - sizes
+    order = np.empty(n, dtype=np.int64)
+    _counts.sort_by_class(codes, ends, order)
+    class_count = class_count.copy()
+    if n > piece:
+        feature_count = feature_count.copy()
+    weight, binary = _ONES if weight is None else weight, _binary(X, threshold)
+    for k in np.flatnonzero(sizes):
+        for start in range(ends[k] - sizes[k], ends[k], piece):
+            if is_cancelled():
+                raise Cancelled
+            class_count[k] = _counts.count(
+                X, *binary, order, weight, feature_count[k], class_count[k], start,
+                min(start + piece, ends[k]),
+            )  # fmt: skip
+    return class_count, feature_count
+
+
+def smoothed_logs(counts: np.ndarray, sign: int, base: Any, shift: np.ndarray | None = None,
+                  factor: float = 1.0) -> np.ndarray:
+    """factor (log(base + sign counts) - shift) of shape (K, d): `base` is a number or of shape
+    (d,), (K, 1) or (K, d), `shift` of shape (K,). The logarithm of 0 is -inf."""
+    K, d = counts.shape
+    out, base = np.empty((K, d)), np.atleast_2d(np.asarray(base, dtype=np.float64))
+    with np.errstate(divide="ignore"):
+        log_base = np.log(base)
+    pair: Any = None
+    for k in range(K):
+        if is_cancelled():
+            raise Cancelled
+        if pair is None or len(base) > 1:
+            rows = (np.broadcast_to(a[k if len(a) > 1 else 0], d) for a in (base, log_base))
+            pair = tuple(map(np.ascontiguousarray, rows))
+        moved = 0.0 if shift is None else float(shift[k])
+        _counts.smoothed_logs(counts[k], *pair, sign, moved, factor, out[k])
+    return out
+
+
+def scores(X: Rows, threshold: float | None, V: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """b + x V of shape (n, K), V of shape (d, K), where x counts as [x > threshold] unless that is
+    None."""
+    n, d = X.shape
+    K, piece, binary = len(b), rows_per_call(X, len(b)), _binary(X, threshold)
+    _check_size(V, (d, K))
+    out = np.empty((n, K))
+    for start in range(0, n, piece):
+        if is_cancelled():
+            raise Cancelled
+        _counts.scores(X, *binary, V, b, out, start, min(start + piece, n))
+    return out
+
+
+def in_the_limit(z: np.ndarray, misses: np.ndarray, prior: np.ndarray) -> np.ndarray:
+    """z where likelihoods have factors of 0, `misses` of them: the limit of factors that go to 0.
+
+    A class with such a factor is out. Where misses are negative, factors grow without bound, and
+    the classes with the most of them are left. Where no class is left, the prior decides.
+    """
+    fewest = np.minimum(misses.min(axis=1, keepdims=True), 0.0)
+    z = np.where(misses > fewest, -np.inf, z)
+    return np.where((z == -np.inf).all(axis=1, keepdims=True), prior, z)
