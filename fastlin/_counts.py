@@ -22,19 +22,31 @@ from ._core.rows import Rows
 from ._parallel import Cancelled, is_cancelled
 from ._scores import rows_per_call
 
-__all__ = ["add_counts", "extremes", "in_the_limit", "scores", "smoothed_logs"]
+__all__ = ["add_counts", "in_the_limit", "largest", "scores", "smallest", "smoothed_logs"]
 
 _ONES = np.empty(0)
+# Logarithms per call of the kernel: about 50 ms.
+_NUMBERS_PER_CALL = 1 << 22
 
 
-def extremes(X: Rows) -> tuple[float, float]:
-    """The smallest and the largest stored value."""
+def smallest(X: Rows) -> float:
+    """The smallest stored value, 0 without any."""
+    if X.nnz == 0:
+        return 0.0
     if X.values is None:
-        signed = X.layout == "signed" and len(X.indices) and X.indices.min() < 0
-        return (-1.0 if signed else 1.0), 1.0
-    if X.values.size == 0:
-        return 0.0, 0.0
-    return float(X.values.min()), float(X.values.max())
+        return -1.0 if X.layout == "signed" and X.indices.min() < 0 else 1.0
+    return float(X.values.min())
+
+
+def largest(X: Rows) -> float:
+    """The largest stored value, 0 without any."""
+    return 0.0 if X.nnz == 0 else 1.0 if X.values is None else float(X.values.max())
+
+
+def _look_for_the_end() -> None:
+    """Raise if this work has been given up."""
+    if is_cancelled():
+        raise Cancelled
 
 
 def _check_size(array: np.ndarray, shape: tuple[int, ...]) -> None:
@@ -55,11 +67,11 @@ def _binary(X: Rows, threshold: float | None) -> tuple[bool, float]:
 
 
 def add_counts(X: Rows, codes: np.ndarray, weight: np.ndarray | None, threshold: float | None,
-               class_count: np.ndarray, feature_count: np.ndarray) -> tuple:
+               class_count: np.ndarray, feature_count: np.ndarray, fresh: bool) -> tuple:
     """(class_count, feature_count) with the rows X of the classes `codes` added to them.
 
-    What takes one call of a kernel is added in place; for more, which Ctrl-C can end halfway, the
-    counts are copied.
+    Fresh counts are added to in place, others where it takes one call of a kernel; for more, which
+    Ctrl-C can end halfway, they are copied.
     """
     K, (n, d), piece = len(class_count), X.shape, rows_per_call(X)
     _check_size(feature_count, (K, d))
@@ -68,13 +80,12 @@ def add_counts(X: Rows, codes: np.ndarray, weight: np.ndarray | None, threshold:
     order = np.empty(n, dtype=np.int64)
     _counts.sort_by_class(codes, ends, order)
     class_count = class_count.copy()
-    if n > piece:
+    if n > piece and not fresh:
         feature_count = feature_count.copy()
     weight, binary = _ONES if weight is None else weight, _binary(X, threshold)
     for k in np.flatnonzero(sizes):
         for start in range(ends[k] - sizes[k], ends[k], piece):
-            if is_cancelled():
-                raise Cancelled
+            _look_for_the_end()
             class_count[k] = _counts.count(
                 X, *binary, order, weight, feature_count[k], class_count[k], start,
                 min(start + piece, ends[k]),
@@ -84,35 +95,41 @@ def add_counts(X: Rows, codes: np.ndarray, weight: np.ndarray | None, threshold:
 
 def smoothed_logs(counts: np.ndarray, sign: int, base: Any, shift: np.ndarray | None = None,
                   factor: float = 1.0) -> np.ndarray:
-    """factor (log(base + sign counts) - shift) of shape (K, d): `base` is a number or of shape
-    (d,), (K, 1) or (K, d), `shift` of shape (K,). The logarithm of 0 is -inf."""
+    """factor (log(base + sign counts) - shift) of shape (K, d), stored by features, as scores want
+    it: `base` is a number or of shape (d,), (K, 1) or (K, d), `shift` of shape (K,). The logarithm
+    of 0 is -inf."""
     K, d = counts.shape
-    out, base = np.empty((K, d)), np.atleast_2d(np.asarray(base, dtype=np.float64))
+    out = np.empty((d, K))
+    base = np.ascontiguousarray(np.atleast_2d(base), dtype=np.float64)
     with np.errstate(divide="ignore"):
         log_base = np.log(base)
-    pair: Any = None
-    for k in range(K):
-        if is_cancelled():
-            raise Cancelled
-        if pair is None or len(base) > 1:
-            rows = (np.broadcast_to(a[k if len(a) > 1 else 0], d) for a in (base, log_base))
-            pair = tuple(map(np.ascontiguousarray, rows))
-        moved = 0.0 if shift is None else float(shift[k])
-        _counts.smoothed_logs(counts[k], *pair, sign, moved, factor, out[k])
-    return out
+    shift, piece = np.zeros(K) if shift is None else shift, 1 + _NUMBERS_PER_CALL // K
+    for start in range(0, d, piece):
+        _look_for_the_end()
+        _counts.smoothed_logs(
+            counts, base, log_base, shift, sign, factor, out, start, min(start + piece, d)
+        )
+    return out.T
 
 
-def scores(X: Rows, threshold: float | None, V: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """b + x V of shape (n, K), V of shape (d, K), where x counts as [x > threshold] unless that is
-    None."""
+def scores(X: Rows, threshold: float | None, W: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """W x + b of shape (n, K), W of shape (K, d), where x counts as [x > threshold] unless that is
+    None. W is best stored by features."""
     n, d = X.shape
-    K, piece, binary = len(b), rows_per_call(X, len(b)), _binary(X, threshold)
-    _check_size(V, (d, K))
-    out = np.empty((n, K))
+    K, binary = len(b), _binary(X, threshold)
+    _check_size(W, (K, d))
+    V, out, piece = np.ascontiguousarray(W.T), np.empty((n, K)), rows_per_call(X, K)
     for start in range(0, n, piece):
-        if is_cancelled():
-            raise Cancelled
-        _counts.scores(X, *binary, V, b, out, start, min(start + piece, n))
+        _look_for_the_end()
+        span = slice(start, min(start + piece, n))
+        if X.layout != "dense":
+            _counts.scores(X, *binary, V, b, out, span.start, span.stop)
+            continue
+        values = X.values[span]
+        if binary[0]:
+            values = values > X.dtype.type(binary[1])
+        with np.errstate(over="ignore", invalid="ignore"):
+            out[span] = np.asarray(values, dtype=np.float64) @ V + b
     return out
 
 

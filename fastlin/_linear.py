@@ -14,7 +14,7 @@ from ._probability import PROBABILITIES
 from ._scorer import scorer_of
 from ._scores import score_rows
 
-__all__ = ["LinearClassifierMixin", "LinearRegressorMixin", "responses", "responses_by"]
+__all__ = ["LinearClassifierMixin", "LinearRegressorMixin"]
 
 
 # Products per call of a kernel: about 50 ms.
@@ -22,18 +22,13 @@ _PRODUCTS_PER_CALL = 1 << 23
 
 
 def responses(estimator: Any, X: Any) -> np.ndarray:
-    """The responses of a model with `coef_` and `intercept_`, as `responses_by` gives them."""
-    estimator._check_fitted()
-    return responses_by(estimator, X, estimator.coef_, estimator.intercept_)
-
-
-def responses_by(estimator: Any, X: Any, W: Any, b: Any) -> np.ndarray:
     """X W^T + b in double: of shape (n_samples,) for one output, else (n_samples, n_outputs).
 
     Plain arrays and CSR matrices of the weights' own type go straight to a kernel that checks them
     on its way; whatever that one doesn't take, wrong input above all, goes through the door.
     """
-    z = None
+    estimator._check_fitted()
+    W, b, z = estimator.coef_, estimator.intercept_, None
     # arrays without names are no concern of a model without names; coef_ may have been set by hand
     whole = type(W) is type(b) is np.ndarray and W.ndim and W.size == b.size * W.shape[-1] > 0
     if whole and "feature_names_in_" not in vars(estimator):
@@ -43,7 +38,7 @@ def responses_by(estimator: Any, X: Any, W: Any, b: Any) -> np.ndarray:
                 z = _dense_responses(X, W, b)
         elif getattr(X, "format", None) == "csr":
             z = _csr_responses(X, W, b)
-    return _checked_responses(estimator, X, W, b) if z is None else z
+    return _checked_responses(estimator, X) if z is None else z
 
 
 def _dense_responses(X: np.ndarray, W: np.ndarray, b: np.ndarray) -> np.ndarray | None:
@@ -79,10 +74,10 @@ def _csr_responses(X: Any, W: np.ndarray, b: np.ndarray) -> np.ndarray | None:
     return out if n else None
 
 
-def _checked_responses(estimator: Any, X: Any, W: Any, b: Any) -> np.ndarray:
+def _checked_responses(estimator: Any, X: Any) -> np.ndarray:
     """The responses to anything that the door lets in."""
     rows = rows_of(estimator, X, reset=False)
-    coef = np.atleast_2d(W)
+    coef = np.atleast_2d(estimator.coef_)
     if coef.shape[1] != rows.shape[1]:
         raise ValueError(
             f"coef_ of this {type(estimator).__name__} has {coef.shape[1]} columns and X has "
@@ -90,7 +85,7 @@ def _checked_responses(estimator: Any, X: Any, W: Any, b: Any) -> np.ndarray:
         )
     if coef.dtype not in (np.float32, np.float64):
         coef = coef.astype(np.float64)
-    intercept = np.broadcast_to(np.asarray(b, dtype=np.float64), (len(coef),))
+    intercept = np.broadcast_to(np.asarray(estimator.intercept_, dtype=np.float64), (len(coef),))
     if rows.dtype != coef.dtype:
         rows, coef = _common_type(rows, coef)
     z = score_rows(rows, coef, intercept)

@@ -13,10 +13,9 @@ import numpy as np
 
 from ._base import ClassifierMixin
 from ._core.rows import Rows
-from ._counts import add_counts, extremes, in_the_limit
+from ._counts import add_counts, in_the_limit, scores, smallest
 from ._data import rows_of
 from ._exceptions import warn
-from ._linear import responses_by
 from ._memory import check_bytes
 from ._params import ArrayLike, Boolean, Either, OneOf, Real
 from ._probability import PROBABILITIES
@@ -28,13 +27,10 @@ from ._validation import (
     partial_fit_classes,
 )
 
-__all__ = ["NaiveBayesMixin", "derived"]
+__all__ = ["NaiveBayesMixin", "checked_sum", "derived", "smoothing_of_all"]
 
 # What force_alpha=False raises a smaller alpha to
 _LEAST_ALPHA = 1e-10
-_TOO_LARGE = (
-    "The counts are too large for a double: scale X, sample_weight or alpha down, and fit again."
-)
 
 
 class NaiveBayesMixin(ClassifierMixin):
@@ -214,7 +210,7 @@ class NaiveBayesMixin(ClassifierMixin):
 
     def _check_values(self, rows: Rows) -> None:
         """Refuse values that are no counts."""
-        least, _ = extremes(rows)
+        least = smallest(rows)
         if least < 0:
             raise ValueError(
                 f"Negative values in data passed to {type(self).__name__}: X holds {least:g}, but "
@@ -231,7 +227,7 @@ class NaiveBayesMixin(ClassifierMixin):
         else:
             counts = self.class_count_, self.feature_count_
         _check_mass(counts[0], weight)
-        counts = add_counts(rows, codes, weight, self._threshold(), *counts)
+        counts = add_counts(rows, codes, weight, self._threshold(), *counts, fresh)
         self.classes_, self._alpha, self._derived = classes, alpha, None
         self.class_count_, self.feature_count_ = counts
         shares = self.class_count_ if self.fit_prior else np.ones(len(classes))
@@ -283,10 +279,6 @@ class NaiveBayesMixin(ClassifierMixin):
         probabilities are 0, how often (`V`, `base`)."""
         self._check_fitted()
         if self._derived is None:
-            with np.errstate(over="ignore"):
-                total = self.feature_count_.sum() + self.class_count_.sum() + np.sum(self._alpha)
-                if not np.isfinite(2.0 * total * self.n_features_in_):
-                    raise ValueError(_TOO_LARGE)
             self._derived = self._derive(self.feature_count_, self._alpha)
         return self._derived
 
@@ -297,14 +289,11 @@ class NaiveBayesMixin(ClassifierMixin):
     def _joint(self, X: Any) -> np.ndarray:
         """Scores of shape (n_samples, n_classes)."""
         it, prior = self._follow(), self._prior()
-        z = _finite(self._responses(X, it["W"], it["b"] + prior), prior)
+        rows, threshold = rows_of(self, X, reset=False), self._threshold()
+        z = _finite(scores(rows, threshold, it["W"], it["b"] + prior), prior)
         if it["V"] is None:
             return z
-        return in_the_limit(z, self._responses(X, it["V"], it["base"]), prior)
-
-    def _responses(self, X: Any, W: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """W x + b of shape (n_samples, n_classes)"""
-        return responses_by(self, X, W, b).reshape(-1, len(b))
+        return in_the_limit(z, scores(rows, threshold, it["V"], it["base"]), prior)
 
     def _probabilities(self, X: Any, log: bool) -> np.ndarray:
         """Of a softmax over the classes."""
@@ -317,9 +306,23 @@ class NaiveBayesMixin(ClassifierMixin):
 def _check_mass(class_count: np.ndarray, weight: np.ndarray | None) -> None:
     """Raise before anything is counted if the weights to come add up to infinity."""
     with np.errstate(over="ignore"):
-        mass = class_count.sum() + (0.0 if weight is None else weight.sum())
-    if not np.isfinite(mass):
-        raise ValueError(_TOO_LARGE)
+        checked_sum(class_count.sum() + (0.0 if weight is None else weight.sum()))
+
+
+def checked_sum(total: Any) -> Any:
+    """Sums of counts and alpha, if they are finite."""
+    if not np.isfinite(total).all():
+        raise ValueError(
+            "The counts are too large for a double: scale X, sample_weight or alpha down, and fit "
+            "again."
+        )
+    return total
+
+
+def smoothing_of_all(alpha: float | np.ndarray, d: int) -> float:
+    """The sum of alpha over d features."""
+    with np.errstate(over="ignore"):
+        return float(checked_sum(np.sum(alpha) if np.ndim(alpha) else np.float64(alpha) * d))
 
 
 def _finite(z: np.ndarray, b: np.ndarray) -> np.ndarray:

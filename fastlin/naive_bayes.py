@@ -8,9 +8,8 @@ import numpy as np
 
 from ._base import Estimator
 from ._core.rows import Rows
-from ._counts import extremes, scores, smoothed_logs
-from ._data import rows_of
-from ._naive_bayes import NaiveBayesMixin, derived
+from ._counts import largest, smallest, smoothed_logs
+from ._naive_bayes import NaiveBayesMixin, checked_sum, derived, smoothing_of_all
 from ._params import Boolean, Either, OneOf, Real
 
 __all__ = ["BernoulliNB", "ComplementNB", "MultinomialNB"]
@@ -87,7 +86,7 @@ class MultinomialNB(NaiveBayesMixin, Estimator):
 
     def _derive(self, counts: np.ndarray, alpha: float | np.ndarray) -> dict[str, Any]:
         d = counts.shape[1]
-        total = counts.sum(axis=1) + np.broadcast_to(alpha, d).sum()
+        total = checked_sum(counts.sum(axis=1) + smoothing_of_all(alpha, d))
         empty = total == 0
         log_prob = smoothed_logs(counts, 1, alpha, np.log(np.where(empty, 1.0, total)))
         log_prob[empty] = -np.log(d)
@@ -149,33 +148,35 @@ class BernoulliNB(NaiveBayesMixin, Estimator):
         return self.binarize
 
     def _check_values(self, rows: Rows) -> None:
-        least, most = extremes(rows) if self.binarize is None else (0.0, 0.0)
-        if least < 0 or most > 1:
+        if self.binarize is None and not (smallest(rows) >= 0 and largest(rows) <= 1):
             raise ValueError(
-                f"binarize=None needs values of X in [0, 1], got {least if least < 0 else most:g}; "
-                "give the threshold above which a value counts as 1."
+                "binarize=None needs values of X in [0, 1], but they lie in "
+                f"[{smallest(rows):g}, {largest(rows):g}]; give the threshold above which a value "
+                "counts as 1."
             )
 
     def _derive(self, counts: np.ndarray, alpha: float | np.ndarray) -> dict[str, Any]:
-        # of a class without rows each feature has probability 1/2, whatever alpha is
-        some = np.where(self.class_count_[:, None] == 0, 1.0, alpha)
         rows = self.class_count_[:, None]
-        present, absent = smoothed_logs(counts, 1, some), smoothed_logs(counts, -1, rows + some)
+        # of a class without rows each feature has probability 1/2, whatever alpha is
+        some = np.where(rows == 0, 1.0, alpha)
+        with np.errstate(over="ignore"):
+            shift = np.log(checked_sum(rows + 2.0 * some))
+        each = shift[:, 0] if shift.shape[1] == 1 else None
+        present = smoothed_logs(counts, 1, some, each)
+        absent = smoothed_logs(counts, -1, rows + some, each)
+        if each is None:
+            present -= shift
+            absent -= shift
+        if some.min() > 0:
+            return derived(present, present - absent, None, absent.sum(axis=1))
         never, always = np.isinf(present), np.isinf(absent)
-        V = base = None
-        if never.any() or always.any():
-            V = np.ascontiguousarray((never.astype(np.float64) - always).T)
-            base = always.sum(axis=1, dtype=np.float64)
-        shift = np.log(rows + 2.0 * some)
-        present -= shift
-        absent -= shift
         absent[always] = 0.0  # a class is left only where these factors are 1
         difference = present - absent
         difference[never | always] = 0.0
-        return derived(present, np.ascontiguousarray(difference.T), V, absent.sum(axis=1), base)
-
-    def _responses(self, X: Any, W: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return scores(rows_of(self, X, reset=False), self.binarize, W, b)
+        misses = never.astype(np.float64) - always
+        return derived(
+            present, difference, misses, absent.sum(axis=1), always.sum(axis=1, dtype=np.float64)
+        )
 
 
 class ComplementNB(NaiveBayesMixin, Estimator):
@@ -242,8 +243,8 @@ class ComplementNB(NaiveBayesMixin, Estimator):
         return self.class_log_prior_ if len(self.classes_) == 1 else np.zeros(len(self.classes_))
 
     def _derive(self, counts: np.ndarray, alpha: float | np.ndarray) -> dict[str, Any]:
-        d, everything = counts.shape[1], counts.sum(axis=0)
-        total = _of_others(counts.sum(axis=1)) + np.broadcast_to(alpha, d).sum()
+        d, everything = counts.shape[1], checked_sum(counts.sum(axis=0))
+        total = checked_sum(_of_others(counts.sum(axis=1)) + smoothing_of_all(alpha, d))
         empty = total == 0
         log_total = np.log(np.where(empty, 1.0, total))
         weights = smoothed_logs(counts, -1, everything + alpha, log_total, -1.0)

@@ -9,14 +9,51 @@
 #include "fl_math.h"
 #include "fl_rows.h"
 
-/* out_j = factor (log(base_j + sign count_j) - shift); log_base_j = log(base_j), which most
- * features of a class have that never occur in it. */
-FL_INLINE void fl_smoothed_logs(const double *FL_RESTRICT count, const double *FL_RESTRICT base,
-                                const double *FL_RESTRICT log_base, double sign, double shift,
-                                double factor, int64_t d, double *FL_RESTRICT out) {
-    for (int64_t j = 0; j < d; j++) {
-        const double l = count[j] == 0 ? log_base[j] : fl_log(base[j] + sign * count[j]);
-        out[j] = factor * (l - shift);
+/* Features whose K logarithms are written together, class by class, so that they stay in the cache
+ * until all are there. */
+#define FL_FEATURES_TOGETHER 64
+
+/* What counts are added to, which of the two signs they have, and what becomes of the logarithm:
+ *
+ *   out[j][k] = factor (log(base[k][j] + sign count[k][j]) - shift[k])
+ *
+ * log_base is the logarithm of base, which most features of a class have that never occur in it. A
+ * stride of 0 repeats a row or a column of base. */
+struct fl_smoothing {
+    int64_t K, d;
+    const double *count, *base, *log_base, *shift;
+    int64_t class_stride, feature_stride; /* of base and log_base, in elements */
+    double sign, factor;
+};
+
+/* The logarithms of the features start <= j < stop. */
+FL_INLINE void fl_smoothed_logs(const struct fl_smoothing *s, int64_t start, int64_t stop,
+                                double *FL_RESTRICT out) {
+    for (int64_t first = start; first < stop; first += FL_FEATURES_TOGETHER) {
+        const int64_t last =
+            stop - first < FL_FEATURES_TOGETHER ? stop : first + FL_FEATURES_TOGETHER;
+        for (int64_t k = 0; k < s->K; k++) {
+            const double *count = s->count + k * s->d;
+            const double *base = s->base + k * s->class_stride;
+            const double *log_base = s->log_base + k * s->class_stride;
+            for (int64_t j = first; j < last; j++) {
+                const int64_t b = j * s->feature_stride;
+                const double l =
+                    count[j] == 0 ? log_base[b] : fl_log(base[b] + s->sign * count[j]);
+                out[j * s->K + k] = s->factor * (l - s->shift[k]);
+            }
+        }
+    }
+}
+
+/* Entries of a row that are scored before the weights of the next ones are fetched. */
+#define FL_ENTRIES_TOGETHER 16
+
+/* Fetch the K weights of each of the next columns, of which `n` are there. */
+FL_INLINE void fl_prefetch_scores(const int32_t *indices, int64_t n, int64_t K, const double *V) {
+    if (n > FL_ENTRIES_TOGETHER) n = FL_ENTRIES_TOGETHER;
+    for (int64_t k = 0; k < n; k++) {
+        fl_prefetch_span(V + fl_signed_column(indices[k]) * K, K * (int64_t)sizeof(double));
     }
 }
 

@@ -21,10 +21,12 @@ def smoothed_logs(
     counts: NDArray[np.float64],
     base: NDArray[np.float64],
     log_base: NDArray[np.float64],
+    shift: NDArray[np.float64],
     sign: float,
-    shift: float,
     factor: float,
     out: NDArray[np.float64],
+    start: int,
+    stop: int,
 ) -> None: ...
 def scores(
     X: Rows,

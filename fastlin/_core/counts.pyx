@@ -3,7 +3,7 @@
 from .c cimport (fl_count_f32, fl_count_f64, fl_count_scores_f32, fl_count_scores_f64,
                  fl_per_column, fl_per_column_add, fl_per_column_none, fl_per_column_plan,
                  fl_prefetch_columns, fl_prefetch_row_f32, fl_prefetch_row_f64, fl_row_at_f32,
-                 fl_row_at_f64, fl_smoothed_logs, int32_t, int64_t)
+                 fl_row_at_f64, fl_row_start, fl_smoothed_logs, fl_smoothing, int32_t, int64_t)
 from .rows cimport Rows
 
 
@@ -48,26 +48,36 @@ def count(Rows X, bint binary, double threshold, const int64_t[::1] order,
     return mass
 
 
-def smoothed_logs(const double[::1] counts, const double[::1] base, const double[::1] log_base,
-                  double sign, double shift, double factor, double[::1] out):
-    """out_j = factor (log(base_j + sign counts_j) - shift), log_base = log(base)"""
-    if counts.shape[0]:
-        with nogil:
-            fl_smoothed_logs(&counts[0], &base[0], &log_base[0], sign, shift, factor,
-                             counts.shape[0], &out[0])
+def smoothed_logs(const double[:, ::1] counts, const double[:, ::1] base,
+                  const double[:, ::1] log_base, const double[::1] shift, double sign,
+                  double factor, double[:, ::1] out, Py_ssize_t start, Py_ssize_t stop):
+    """out_jk = factor (log(base_kj + sign counts_kj) - shift_k) for start <= j < stop; log_base =
+    log(base), of which one row or column may stand for all."""
+    cdef fl_smoothing s
+    s.K, s.d, s.sign, s.factor = counts.shape[0], counts.shape[1], sign, factor
+    s.class_stride = base.shape[1] if base.shape[0] > 1 else 0
+    s.feature_stride = 1 if base.shape[1] > 1 else 0
+    s.count, s.shift = &counts[0, 0], &shift[0]
+    s.base, s.log_base = &base[0, 0], &log_base[0, 0]
+    with nogil:
+        fl_smoothed_logs(&s, start, stop, &out[0, 0])
 
 
 def scores(Rows X, bint binary, double threshold, const double[:, ::1] V, const double[::1] b,
            double[:, ::1] out, Py_ssize_t start, Py_ssize_t stop):
     """out_i = b + V^T x_i for start <= i < stop, where x counts as itself or as [x > threshold]; V
     of shape (d, K)"""
-    cdef Py_ssize_t i
-    cdef int64_t K = b.shape[0]
+    cdef Py_ssize_t i, k
+    cdef int64_t K = b.shape[0], following
+    cdef int64_t end = fl_row_start(&X.c, stop)
     with nogil:
         for i in range(start, stop):
+            for k in range(K):
+                out[i, k] = b[k]
+            following = end - fl_row_start(&X.c, i + 1)
             if X.is_float32:
-                fl_count_scores_f32(fl_row_at_f32(&X.c, i), binary, threshold, K, &V[0, 0],
-                                    &b[0], &out[i, 0])
+                fl_count_scores_f32(fl_row_at_f32(&X.c, i), following, binary, threshold, K,
+                                    &V[0, 0], &out[i, 0])
             else:
-                fl_count_scores_f64(fl_row_at_f64(&X.c, i), binary, threshold, K, &V[0, 0],
-                                    &b[0], &out[i, 0])
+                fl_count_scores_f64(fl_row_at_f64(&X.c, i), following, binary, threshold, K,
+                                    &V[0, 0], &out[i, 0])
