@@ -93,22 +93,24 @@ def add_counts(X: Rows, codes: np.ndarray, weight: np.ndarray | None, threshold:
     return class_count, feature_count
 
 
-def smoothed_logs(counts: np.ndarray, sign: int, base: Any, shift: np.ndarray | None = None,
-                  factor: float = 1.0) -> np.ndarray:
-    """factor (log(base + sign counts) - shift) of shape (K, d), stored by features, as scores want
-    it: `base` is a number or of shape (d,), (K, 1) or (K, d), `shift` of shape (K,). The logarithm
-    of 0 is -inf."""
+def smoothed_logs(counts: np.ndarray, sign: int, whole: Any, alpha: Any,
+                  shift: np.ndarray | None = None, factor: float = 1.0) -> np.ndarray:
+    """factor (log(whole + sign counts + alpha) - shift) of shape (K, d), stored by features, as
+    scores want it: `whole` and `alpha` are numbers or of shape (d,), (K, 1) or (K, d), `shift` of
+    shape (K,). The logarithm of 0 is -inf."""
     K, d = counts.shape
     out = np.empty((d, K))
-    base = np.ascontiguousarray(np.atleast_2d(base), dtype=np.float64)
+    pair = np.broadcast_arrays(*(np.atleast_2d(a).astype(np.float64) for a in (whole, alpha)))
+    whole, alpha = map(np.ascontiguousarray, pair)
     with np.errstate(divide="ignore"):
-        log_base = np.log(base)
+        log_whole = np.log(whole + alpha)
     shift, piece = np.zeros(K) if shift is None else shift, 1 + _NUMBERS_PER_CALL // K
     for start in range(0, d, piece):
         _look_for_the_end()
         _counts.smoothed_logs(
-            counts, base, log_base, shift, sign, factor, out, start, min(start + piece, d)
-        )
+            counts, sign, whole, alpha, log_whole, shift, factor, out, start,
+            min(start + piece, d),
+        )  # fmt: skip
     return out.T
 
 

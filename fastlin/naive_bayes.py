@@ -88,7 +88,7 @@ class MultinomialNB(NaiveBayesMixin, Estimator):
         d = counts.shape[1]
         total = checked_sum(counts.sum(axis=1) + smoothing_of_all(alpha, d))
         empty = total == 0
-        log_prob = smoothed_logs(counts, 1, alpha, np.log(np.where(empty, 1.0, total)))
+        log_prob = smoothed_logs(counts, 1, 0.0, alpha, np.log(np.where(empty, 1.0, total)))
         log_prob[empty] = -np.log(d)
         if np.min(alpha) > 0:
             return derived(log_prob, log_prob, None)
@@ -162,8 +162,8 @@ class BernoulliNB(NaiveBayesMixin, Estimator):
         with np.errstate(over="ignore"):
             shift = np.log(checked_sum(rows + 2.0 * some))
         each = shift[:, 0] if shift.shape[1] == 1 else None
-        present = smoothed_logs(counts, 1, some, each)
-        absent = smoothed_logs(counts, -1, rows + some, each)
+        present = smoothed_logs(counts, 1, 0.0, some, each)
+        absent = smoothed_logs(counts, -1, rows, some, each)
         if each is None:
             present -= shift
             absent -= shift
@@ -247,7 +247,7 @@ class ComplementNB(NaiveBayesMixin, Estimator):
         total = checked_sum(_of_others(counts.sum(axis=1)) + smoothing_of_all(alpha, d))
         empty = total == 0
         log_total = np.log(np.where(empty, 1.0, total))
-        weights = smoothed_logs(counts, -1, everything + alpha, log_total, -1.0)
+        weights = smoothed_logs(counts, -1, everything, alpha, log_total, -1.0)
         weights[empty] = np.log(d)
         alone = np.isinf(weights) if np.min(alpha) == 0 else np.zeros((1, 1), dtype=bool)
         V, W = None, weights

@@ -13,16 +13,17 @@
  * until all are there. */
 #define FL_FEATURES_TOGETHER 64
 
-/* What counts are added to, which of the two signs they have, and what becomes of the logarithm:
+/* What becomes of counts, class by class and feature by feature:
  *
- *   out[j][k] = factor (log(base[k][j] + sign count[k][j]) - shift[k])
+ *   out[j][k] = factor (log((whole[k][j] + sign count[k][j]) + alpha[k][j]) - shift[k])
  *
- * log_base is the logarithm of base, which most features of a class have that never occur in it. A
- * stride of 0 repeats a row or a column of base. */
+ * alpha comes last, since it may be far below what whole - count cancels from. log_whole is the
+ * logarithm where a count is 0, as most of a large vocabulary are. A stride of 0 repeats a row or a
+ * column of whole, alpha and log_whole. */
 struct fl_smoothing {
     int64_t K, d;
-    const double *count, *base, *log_base, *shift;
-    int64_t class_stride, feature_stride; /* of base and log_base, in elements */
+    const double *count, *whole, *alpha, *log_whole, *shift;
+    int64_t class_stride, feature_stride; /* in elements */
     double sign, factor;
 };
 
@@ -34,12 +35,11 @@ FL_INLINE void fl_smoothed_logs(const struct fl_smoothing *s, int64_t start, int
             stop - first < FL_FEATURES_TOGETHER ? stop : first + FL_FEATURES_TOGETHER;
         for (int64_t k = 0; k < s->K; k++) {
             const double *count = s->count + k * s->d;
-            const double *base = s->base + k * s->class_stride;
-            const double *log_base = s->log_base + k * s->class_stride;
             for (int64_t j = first; j < last; j++) {
-                const int64_t b = j * s->feature_stride;
+                const int64_t b = k * s->class_stride + j * s->feature_stride;
                 const double l =
-                    count[j] == 0 ? log_base[b] : fl_log(base[b] + s->sign * count[j]);
+                    count[j] == 0 ? s->log_whole[b]
+                                  : fl_log((s->whole[b] + s->sign * count[j]) + s->alpha[b]);
                 out[j * s->K + k] = s->factor * (l - s->shift[k]);
             }
         }

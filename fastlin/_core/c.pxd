@@ -386,8 +386,9 @@ cdef extern from "fl_counts.h" nogil:
         int64_t K
         int64_t d
         const double *count
-        const double *base
-        const double *log_base
+        const double *whole
+        const double *alpha
+        const double *log_whole
         const double *shift
         int64_t class_stride
         int64_t feature_stride

@@ -19,10 +19,11 @@ def count(
 ) -> float: ...
 def smoothed_logs(
     counts: NDArray[np.float64],
-    base: NDArray[np.float64],
-    log_base: NDArray[np.float64],
-    shift: NDArray[np.float64],
     sign: float,
+    whole: NDArray[np.float64],
+    alpha: NDArray[np.float64],
+    log_whole: NDArray[np.float64],
+    shift: NDArray[np.float64],
     factor: float,
     out: NDArray[np.float64],
     start: int,

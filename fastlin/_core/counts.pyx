@@ -48,17 +48,19 @@ def count(Rows X, bint binary, double threshold, const int64_t[::1] order,
     return mass
 
 
-def smoothed_logs(const double[:, ::1] counts, const double[:, ::1] base,
-                  const double[:, ::1] log_base, const double[::1] shift, double sign,
-                  double factor, double[:, ::1] out, Py_ssize_t start, Py_ssize_t stop):
-    """out_jk = factor (log(base_kj + sign counts_kj) - shift_k) for start <= j < stop; log_base =
-    log(base), of which one row or column may stand for all."""
+def smoothed_logs(const double[:, ::1] counts, double sign, const double[:, ::1] whole,
+                  const double[:, ::1] alpha, const double[:, ::1] log_whole,
+                  const double[::1] shift, double factor, double[:, ::1] out, Py_ssize_t start,
+                  Py_ssize_t stop):
+    """out_jk = factor (log(whole_kj + sign counts_kj + alpha_kj) - shift_k) for start <= j < stop;
+    log_whole = log(whole + alpha). `whole`, `alpha` and `log_whole` are of one shape, of which one
+    row or column may stand for all."""
     cdef fl_smoothing s
     s.K, s.d, s.sign, s.factor = counts.shape[0], counts.shape[1], sign, factor
-    s.class_stride = base.shape[1] if base.shape[0] > 1 else 0
-    s.feature_stride = 1 if base.shape[1] > 1 else 0
+    s.class_stride = whole.shape[1] if whole.shape[0] > 1 else 0
+    s.feature_stride = 1 if whole.shape[1] > 1 else 0
     s.count, s.shift = &counts[0, 0], &shift[0]
-    s.base, s.log_base = &base[0, 0], &log_base[0, 0]
+    s.whole, s.alpha, s.log_whole = &whole[0, 0], &alpha[0, 0], &log_whole[0, 0]
     with nogil:
         fl_smoothed_logs(&s, start, stop, &out[0, 0])
 
