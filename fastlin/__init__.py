@@ -36,6 +36,8 @@ _HOMES = {
     "MultinomialNB": "naive_bayes",
     "BernoulliNB": "naive_bayes",
     "ComplementNB": "naive_bayes",
+    "margin": "_margin",
+    "mistake_bound": "_margin",
     "HashingVectorizer": "text",
     "OneHotEncoder": "categories",
     "GridSearchCV": "model_selection",

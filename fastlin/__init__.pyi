@@ -8,6 +8,8 @@ from ._exceptions import DataConversionWarning as DataConversionWarning
 from ._exceptions import FitFailedWarning as FitFailedWarning
 from ._exceptions import InvalidParameterError as InvalidParameterError
 from ._exceptions import NotFittedError as NotFittedError
+from ._margin import margin as margin
+from ._margin import mistake_bound as mistake_bound
 from .categories import OneHotEncoder as OneHotEncoder
 from .io import dump_svmlight_file as dump_svmlight_file
 from .io import load_svmlight_file as load_svmlight_file
