@@ -99,6 +99,7 @@ def test_weights_are_repetitions(messages, cls):
     np.testing.assert_array_equal(weighted.class_log_prior_, repeated.class_log_prior_)
 
 
+@pytest.mark.memory
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
 @pytest.mark.parametrize("cls", COUNTING, ids=name)
 def test_storage_never_changes_a_model(cls, layout):
