@@ -168,7 +168,8 @@ class BernoulliNB(NaiveBayesMixin, Estimator):
             present -= shift
             absent -= shift
         if some.min() > 0:
-            return derived(present, present - absent, None, absent.sum(axis=1))
+            lacks_all = absent.sum(axis=1)
+            return derived(present, np.subtract(present, absent, out=absent), None, lacks_all)
         never, always = np.isinf(present), np.isinf(absent)
         absent[always] = 0.0  # a class is left only where these factors are 1
         difference = present - absent
