@@ -39,6 +39,7 @@ MODULES = {
     "text": ["fl_text.c"],
     "parse": ["fl_svmlight.c"],
     "encode": [],
+    "counts": [],
 }
 
 

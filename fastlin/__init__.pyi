@@ -8,6 +8,8 @@ from ._exceptions import DataConversionWarning as DataConversionWarning
 from ._exceptions import FitFailedWarning as FitFailedWarning
 from ._exceptions import InvalidParameterError as InvalidParameterError
 from ._exceptions import NotFittedError as NotFittedError
+from ._margin import margin as margin
+from ._margin import mistake_bound as mistake_bound
 from ._reductions import OutputCode as OutputCode
 from .categories import OneHotEncoder as OneHotEncoder
 from .io import dump_svmlight_file as dump_svmlight_file
@@ -33,6 +35,9 @@ from .model_selection import leave_one_out as leave_one_out
 from .model_selection import train_test_split as train_test_split
 from .model_selection import tune_thresholds as tune_thresholds
 from .model_selection import validation_curve as validation_curve
+from .naive_bayes import BernoulliNB as BernoulliNB
+from .naive_bayes import ComplementNB as ComplementNB
+from .naive_bayes import MultinomialNB as MultinomialNB
 from .passive_aggressive import PassiveAggressiveClassifier as PassiveAggressiveClassifier
 from .passive_aggressive import PassiveAggressiveRegressor as PassiveAggressiveRegressor
 from .perceptron import Perceptron as Perceptron

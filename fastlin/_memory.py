@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-__all__ = ["available_memory", "check_room", "machine_bytes", "spelt_size"]
+__all__ = ["available_memory", "check_bytes", "check_room", "machine_bytes", "spelt_size"]
 
 # Where Linux tells what a container may use and uses: version 2 of its groups, then version 1.
 _GROUPS = (
@@ -55,7 +55,11 @@ def check_room(d: int, n_outputs: int, itemsize: int, rule: dict[str, Any]) -> N
     the system ends the process for it."""
     averaged, lazy = rule["average_from"] > 0, rule["l1"] > 0
     kept = 2 + averaged + lazy + (2 if rule["optimizer"] else 0)
-    needed = d * n_outputs * itemsize * kept
+    check_bytes(d * n_outputs * itemsize * kept, d)
+
+
+def check_bytes(needed: int, d: int) -> None:
+    """Raise if a model of `d` columns needs more memory than there is."""
     if needed < _SMALL:
         return
     free = available_memory()

@@ -242,7 +242,26 @@ def _namesake(model: Any, linear_model: Any) -> Any:
     return estimator
 
 
+def _naive_bayes(model: Any, linear_model: Any) -> Any:
+    """Of a naive Bayes model, with its counts: ready for `partial_fit`."""
+    from sklearn import naive_bayes
+
+    if model._follow()["V"] is not None:
+        raise ValueError(
+            "scikit-learn has no equal of a model with probabilities of 0: its answers are not "
+            "numbers; fit with alpha > 0."
+        )
+    estimator = getattr(naive_bayes, type(model).__name__)(**model.get_params(deep=False))
+    _give_weights(estimator, model)
+    for name in ("class_count_", "class_log_prior_", "feature_count_", "feature_log_prob_",
+                 "feature_all_"):
+        if hasattr(model, name):
+            setattr(estimator, name, getattr(model, name).copy())
+    return estimator
+
+
 _CONVERTERS = {
+    **dict.fromkeys(("MultinomialNB", "BernoulliNB", "ComplementNB"), _naive_bayes),
     "LogisticRegression": _logistic,
     **dict.fromkeys(
         ("LinearSVC", "LinearSVR", "Lasso", "ElasticNet", "LassoCV", "ElasticNetCV", "Ridge",

@@ -381,3 +381,26 @@ cdef extern from "fl_primal.h" nogil:
     int64_t fl_entry_column(fl_row row, int64_t k) noexcept
     double fl_entry_f32(fl_row row, int64_t k) noexcept
     double fl_entry_f64(fl_row row, int64_t k) noexcept
+
+
+cdef extern from "fl_counts.h" nogil:
+    struct fl_smoothing:
+        int64_t K
+        int64_t d
+        const double *count
+        const double *whole
+        const double *alpha
+        const double *log_whole
+        const double *shift
+        int64_t class_stride
+        int64_t feature_stride
+        double sign
+        double factor
+    void fl_smoothed_logs(const fl_smoothing *s, int64_t start, int64_t stop,
+                          double *out) noexcept
+    void fl_count_f32(fl_row row, bint binary, double threshold, double c, double *count) noexcept
+    void fl_count_f64(fl_row row, bint binary, double threshold, double c, double *count) noexcept
+    void fl_count_scores_f32(fl_row row, int64_t following, bint binary, double threshold,
+                             int64_t K, const double *V, double *z) noexcept
+    void fl_count_scores_f64(fl_row row, int64_t following, bint binary, double threshold,
+                             int64_t K, const double *V, double *z) noexcept

@@ -1,0 +1,41 @@
+import numpy as np
+from numpy.typing import NDArray
+
+from .rows import Rows
+
+def sort_by_class(
+    codes: NDArray[np.int32], ends: NDArray[np.int64], order: NDArray[np.int64]
+) -> None: ...
+def count(
+    X: Rows,
+    binary: bool,
+    threshold: float,
+    order: NDArray[np.int64],
+    weight: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    mass: float,
+    start: int,
+    stop: int,
+) -> float: ...
+def smoothed_logs(
+    counts: NDArray[np.float64],
+    sign: float,
+    whole: NDArray[np.float64],
+    alpha: NDArray[np.float64],
+    log_whole: NDArray[np.float64],
+    shift: NDArray[np.float64],
+    factor: float,
+    out: NDArray[np.float64],
+    start: int,
+    stop: int,
+) -> None: ...
+def scores(
+    X: Rows,
+    binary: bool,
+    threshold: float,
+    V: NDArray[np.float64],
+    b: NDArray[np.float64],
+    out: NDArray[np.float64],
+    start: int,
+    stop: int,
+) -> None: ...

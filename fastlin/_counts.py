@@ -1,0 +1,146 @@
+"""Counts of naive Bayes: one pass over the rows, smoothed logarithms, and limits at zero.
+
+The rows are visited class by class, each class in the order in which its rows come: the counts that
+are written to are those of one class, a cache's worth, and lie as they are published,
+[class][feature]. (Rows in the caller's order touch the counts of all classes: at 20 classes these
+are 20 times as much memory in use, and whether they are laid out by class or by feature hardly
+matters.) Most counts of a large vocabulary are 0, and their logarithms are one number per feature,
+which is computed once.
+
+Where nothing is smoothed, probabilities of 0 are kept apart from the others: `W` holds the finite
+parts and `V` a 1 wherever an entry multiplies the likelihood by 0, so that 0 * log(0) never occurs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._core import counts as _counts
+from ._core.rows import Rows
+from ._parallel import Cancelled, is_cancelled
+from ._scores import rows_per_call
+
+__all__ = ["add_counts", "in_the_limit", "largest", "scores", "smallest", "smoothed_logs"]
+
+_ONES = np.empty(0)
+# Logarithms per call of the kernel: about 50 ms.
+_NUMBERS_PER_CALL = 1 << 22
+
+
+def smallest(X: Rows) -> float:
+    """The smallest stored value, 0 without any."""
+    if X.nnz == 0:
+        return 0.0
+    if X.values is None:
+        return -1.0 if X.layout == "signed" and X.indices.min() < 0 else 1.0
+    return float(X.values.min())
+
+
+def largest(X: Rows) -> float:
+    """The largest stored value, 0 without any."""
+    return 0.0 if X.nnz == 0 else 1.0 if X.values is None else float(X.values.max())
+
+
+def _look_for_the_end() -> None:
+    """Raise if this work has been given up."""
+    if is_cancelled():
+        raise Cancelled
+
+
+def _check_size(array: np.ndarray, shape: tuple[int, ...]) -> None:
+    """Refuse arrays that are not as large as kernels would take them to be."""
+    if array.shape != shape:
+        raise ValueError(
+            f"The state of this model is damaged: an array has the shape {array.shape} in place "
+            f"of {shape}; fit the model again."
+        )
+
+
+def _binary(X: Rows, threshold: float | None) -> tuple[bool, float]:
+    """How kernels are told of a threshold, in the type of the rows; None leaves values as they
+    are."""
+    if threshold is None:
+        return False, 0.0
+    return True, min(float(threshold), float(np.finfo(X.dtype).max))
+
+
+def add_counts(X: Rows, codes: np.ndarray, weight: np.ndarray | None, threshold: float | None,
+               class_count: np.ndarray, feature_count: np.ndarray, fresh: bool) -> tuple:
+    """(class_count, feature_count) with the rows X of the classes `codes` added to them.
+
+    Fresh counts are added to in place, others where it takes one call of a kernel; for more, which
+    Ctrl-C can end halfway, they are copied.
+    """
+    K, (n, d), piece = len(class_count), X.shape, rows_per_call(X)
+    _check_size(feature_count, (K, d))
+    sizes = np.bincount(codes, minlength=K)
+    ends = np.cumsum(sizes) - sizes
+    order = np.empty(n, dtype=np.int64)
+    _counts.sort_by_class(codes, ends, order)
+    class_count = class_count.copy()
+    if n > piece and not fresh:
+        feature_count = feature_count.copy()
+    weight, binary = _ONES if weight is None else weight, _binary(X, threshold)
+    for k in np.flatnonzero(sizes):
+        for start in range(ends[k] - sizes[k], ends[k], piece):
+            _look_for_the_end()
+            class_count[k] = _counts.count(
+                X, *binary, order, weight, feature_count[k], class_count[k], start,
+                min(start + piece, ends[k]),
+            )  # fmt: skip
+    return class_count, feature_count
+
+
+def smoothed_logs(counts: np.ndarray, sign: int, whole: Any, alpha: Any,
+                  shift: np.ndarray | None = None, factor: float = 1.0) -> np.ndarray:
+    """factor (log(whole + sign counts + alpha) - shift) of shape (K, d), stored by features, as
+    scores want it: `whole` and `alpha` are numbers or of shape (d,), (K, 1) or (K, d), `shift` of
+    shape (K,). The logarithm of 0 is -inf."""
+    K, d = counts.shape
+    out = np.empty((d, K))
+    pair = np.broadcast_arrays(*(np.atleast_2d(a).astype(np.float64) for a in (whole, alpha)))
+    whole, alpha = map(np.ascontiguousarray, pair)
+    with np.errstate(divide="ignore"):
+        log_whole = np.log(whole + alpha)
+    shift, piece = np.zeros(K) if shift is None else shift, 1 + _NUMBERS_PER_CALL // K
+    for start in range(0, d, piece):
+        _look_for_the_end()
+        _counts.smoothed_logs(
+            counts, sign, whole, alpha, log_whole, shift, factor, out, start,
+            min(start + piece, d),
+        )  # fmt: skip
+    return out.T
+
+
+def scores(X: Rows, threshold: float | None, W: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """W x + b of shape (n, K), W of shape (K, d), where x counts as [x > threshold] unless that is
+    None. W is best stored by features."""
+    n, d = X.shape
+    K, binary = len(b), _binary(X, threshold)
+    _check_size(W, (K, d))
+    V, out, piece = np.ascontiguousarray(W.T), np.empty((n, K)), rows_per_call(X, K)
+    for start in range(0, n, piece):
+        _look_for_the_end()
+        span = slice(start, min(start + piece, n))
+        if X.layout != "dense":
+            _counts.scores(X, *binary, V, b, out, span.start, span.stop)
+            continue
+        values = X.values[span]
+        if binary[0]:
+            values = values > X.dtype.type(binary[1])
+        with np.errstate(over="ignore", invalid="ignore"):
+            out[span] = np.asarray(values, dtype=np.float64) @ V + b
+    return out
+
+
+def in_the_limit(z: np.ndarray, misses: np.ndarray, prior: np.ndarray) -> np.ndarray:
+    """z where likelihoods have factors of 0, `misses` of them: the limit of factors that go to 0.
+
+    A class with such a factor is out. Where misses are negative, factors grow without bound, and
+    the classes with the most of them are left. Where no class is left, the prior decides.
+    """
+    fewest = np.minimum(misses.min(axis=1, keepdims=True), 0.0)
+    z = np.where(misses > fewest, -np.inf, z)
+    return np.where((z == -np.inf).all(axis=1, keepdims=True), prior, z)

@@ -1,0 +1,72 @@
+/* Naive Bayes: entries above a threshold counted and scored, and logarithms of smoothed counts.
+ *
+ * With binary = 0 an entry x counts as x, with binary = 1 as [x > threshold]; the threshold is at
+ * least 0, so that what a row does not store never counts. Everything is summed in double, whatever
+ * the rows hold. */
+#ifndef FL_COUNTS_H
+#define FL_COUNTS_H
+
+#include "fl_math.h"
+#include "fl_rows.h"
+
+/* Features whose K logarithms are written together, class by class, so that they stay in the cache
+ * until all are there. */
+#define FL_FEATURES_TOGETHER 64
+
+/* What becomes of counts, class by class and feature by feature:
+ *
+ *   out[j][k] = factor (log((whole[k][j] + sign count[k][j]) + alpha[k][j]) - shift[k])
+ *
+ * alpha comes last, since it may be far below what whole - count cancels from. log_whole is the
+ * logarithm where a count is 0, as most of a large vocabulary are. A stride of 0 repeats a row or a
+ * column of whole, alpha and log_whole. */
+struct fl_smoothing {
+    int64_t K, d;
+    const double *count, *whole, *alpha, *log_whole, *shift;
+    int64_t class_stride, feature_stride; /* in elements */
+    double sign, factor;
+};
+
+/* The logarithms of the features start <= j < stop. */
+FL_INLINE void fl_smoothed_logs(const struct fl_smoothing *s, int64_t start, int64_t stop,
+                                double *FL_RESTRICT out) {
+    for (int64_t first = start; first < stop; first += FL_FEATURES_TOGETHER) {
+        const int64_t last =
+            stop - first < FL_FEATURES_TOGETHER ? stop : first + FL_FEATURES_TOGETHER;
+        for (int64_t k = 0; k < s->K; k++) {
+            const double *count = s->count + k * s->d;
+            for (int64_t j = first; j < last; j++) {
+                const int64_t b = k * s->class_stride + j * s->feature_stride;
+                const double l =
+                    count[j] == 0 ? s->log_whole[b]
+                                  : fl_log((s->whole[b] + s->sign * count[j]) + s->alpha[b]);
+                out[j * s->K + k] = s->factor * (l - s->shift[k]);
+            }
+        }
+    }
+}
+
+/* Entries of a row that are scored before the weights of the next ones are fetched. */
+#define FL_ENTRIES_TOGETHER 16
+
+/* Fetch the K weights of each of the next columns, of which `n` are there. */
+FL_INLINE void fl_prefetch_scores(const int32_t *indices, int64_t n, int64_t K, const double *V) {
+    if (n > FL_ENTRIES_TOGETHER) n = FL_ENTRIES_TOGETHER;
+    for (int64_t k = 0; k < n; k++) {
+        fl_prefetch_span(V + fl_signed_column(indices[k]) * K, K * (int64_t)sizeof(double));
+    }
+}
+
+#define FL_REAL float
+#define FL_TYPED(name) name##_f32
+#include "fl_counts.inc.h"
+#undef FL_REAL
+#undef FL_TYPED
+
+#define FL_REAL double
+#define FL_TYPED(name) name##_f64
+#include "fl_counts.inc.h"
+#undef FL_REAL
+#undef FL_TYPED
+
+#endif
