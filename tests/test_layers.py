@@ -142,7 +142,7 @@ def test_parallel_does():
 # Files between the estimators and the kernels: each knows the kernels of one purpose.
 CALLERS = {
     "_blocks.py", "_centred.py", "_columns.py", "_data.py", "_dual_cd.py", "_dual_lanes.py",
-    "_dual_newton.py", "_epochs.py", "_gram.py", "_isa.py", "_lanes.py", "_learner.py",
+    "_dual_newton.py", "_epochs.py", "_face.py", "_gram.py", "_isa.py", "_lanes.py", "_learner.py",
     "_linear.py", "_mistakes.py", "_prepare.py", "_primal_cd.py", "_probability.py",
     "_problem.py", "_quadratic.py", "_row_slices.py", "_safety.py", "_scorer.py", "_scores.py",
     "_sgd.py", "_split.py", "_svmlight.py", "_transpose.py", "_voted.py", "categories.py",
