@@ -13,7 +13,7 @@ from .measure import has_peer, in_turns, print_table
 
 # Relative suboptimality that a setting must reach
 _TARGETS = (1e-3, 1e-6)
-_TOLERANCES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10)
+_TOLERANCES = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10)
 _SPARSE_PEERS = ("sparse_cg", "lsqr", "sag", "auto")
 _DENSE_PEERS = ("cholesky", "sparse_cg", "lsqr", "auto")
 

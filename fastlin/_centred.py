@@ -22,8 +22,8 @@ from ._row_slices import rows_taken
 from ._scores import rows_per_call
 
 __all__ = [
-    "ROUNDING", "Centred", "blocks", "gram", "hessian_product", "is_denselike", "kernel_matrix",
-    "measured", "moments", "reach", "slack",
+    "NO_VARIANCE", "ROUNDING", "Centred", "blocks", "gram", "hessian_product", "is_denselike",
+    "kernel_matrix", "measured", "moments", "reach", "slack",
 ]  # fmt: skip
 
 # Bytes of a block of dense rows in double: it passes through the cache twice
@@ -34,7 +34,7 @@ _DENSE_SHARE = 0.15
 # A relative gap below it is rounding
 ROUNDING = 1e-12
 # A variance below this share of the mean square is none
-_NO_VARIANCE = 1e-13
+NO_VARIANCE = 1e-13
 
 
 class Centred:
@@ -63,7 +63,7 @@ class Centred:
         """The root mean square of each column of X - 1 c^T; 0 where that is a rounding."""
         raw = column_squares(self.X, self.share)
         square = raw - self.centre * self.centre
-        return np.sqrt(np.where(square > _NO_VARIANCE * raw, square, 0.0))
+        return np.sqrt(np.where(square > NO_VARIANCE * raw, square, 0.0))
 
     def gram(self) -> np.ndarray:
         """sum_i s_i/S (x_i - c)(x_i - c)^T"""
@@ -165,7 +165,16 @@ def moments(X: Rows, s: np.ndarray, h: np.ndarray) -> np.ndarray:
 def hessian_product(X: Rows, v: np.ndarray, c: np.ndarray, h: np.ndarray
                     ) -> tuple[np.ndarray, np.ndarray]:
     """(z, sum_i h_i z_i (x_i - c)) with z_i = (x_i - c).v"""
-    z, out, shift = np.empty(len(h)), np.zeros(X.shape[1]), float(c @ v)
+    n, d = X.shape
+    z, out, shift = np.empty(n), np.zeros(d), float(c @ v)
+    if X.layout == "dense" and X.dtype == np.float64:
+        # what BLAS makes of a block that stays in the cache
+        values, size = X.values.reshape(n, d), max(1, _BLOCK_BYTES // (8 * d))
+        for start in range(0, n, size):
+            block = slice(start, start + size)
+            z[block] = values[block] @ v - shift
+            out += (h[block] * z[block]) @ values[block]
+        return z, out - c * float(h @ z)
     in_pieces(X, lambda start, stop: _newton.hessian_product(X, v, shift, h, z, out, start, stop))
     return z, out - c * float(h @ z)
 

@@ -1,4 +1,4 @@
-"""Least squares and ridge regression without iterations: one factorisation in double.
+"""Least squares and ridge regression by one factorisation in double, or by less where less will do.
 
 With rows centred by their weighted mean where b is free, p_i = s_i/S and A = sqrt(p_i) (x_i - c),
 
@@ -8,8 +8,12 @@ r_i = sqrt(p_i) (y_i - mean). Columns are scaled to equal length before the Chol
 which costs no accuracy and shows how near to singular they are. The normal equations square the
 condition of A; corrections by the true residual, at two passes over the rows each, give the lost
 digits back (Golub & Van Loan 2013, "Matrix computations", section 5.3.8). What is too near to
-singular goes to the singular value decomposition of A: the solution of least norm. Sparse rows with
-many columns go to conjugate gradients.
+singular goes to the singular value decomposition of A: the solution of least norm.
+
+With a penalty, and matrices of some size, conjugate gradients (`_cg`) have the first try: for as
+long as they promise to end before a factorisation would. Then, of dense rows, a factor in single
+precision as their preconditioner: at half the price two or three steps usually do (Carson & Higham
+2018 have the theory of such mixtures). What is left needs all the digits, and gets them.
 """
 
 from __future__ import annotations
@@ -21,9 +25,10 @@ from typing import Any
 
 import numpy as np
 
-from . import _newton
+from . import _cg, _newton
 from ._centred import ROUNDING, Centred, is_denselike, measured
-from ._cholesky import cholesky
+from ._cholesky import cholesky, rough_inverse
+from ._core.rows import Rows
 from ._problem import Fit, Problem
 
 __all__ = ["MOST_ORDER", "ByColumns", "DirectFit", "Factor", "answer", "solve", "solve_all"]
@@ -32,6 +37,12 @@ __all__ = ["MOST_ORDER", "ByColumns", "DirectFit", "Factor", "answer", "solve", 
 # each stored entry: beyond them conjugate gradients cost less
 MOST_ORDER = 6000
 _WORTH = 4000
+# Order up to which a factorisation is always made, which much else can be read from
+_SMALL_ORDER = 256
+# Multiplications of pairs by BLAS in the time of one entry in a step of conjugate gradients
+_PRODUCTS_PER_STEP = 16
+# Conjugate gradients behind a factor in single precision
+_MOST_ROUGH = 30
 # Entries of the densest copy of sparse rows, for a decomposition without a penalty
 _DENSE_COPY = 1 << 25
 # Reciprocal condition number of the scaled matrix from which corrections give all digits
@@ -60,8 +71,12 @@ def solve_all(problems: list[Problem], tol: float, max_iter: int, seed: np.ndarr
     """The same for problems that differ in their targets only: they share the factorisation."""
     first = problems[0]
     if not _is_worth_it(first):
-        return [_newton.solve(problem, tol, max_iter, seed, start)
+        return [_cg.solve(problem, tol, max_iter) if problem.l2 > 0 else
+                _newton.solve(problem, tol, max_iter, seed, start)
                 for problem, start in zip(problems, starts, strict=True)]
+    fits = _without_a_factor(problems, tol, max_iter)
+    if fits:
+        return fits
     rows = Centred(first)
     if first.l2 == 0:
         factor: Factor = _factor_without_penalty(rows)
@@ -81,10 +96,49 @@ def _is_worth_it(problem: Problem) -> bool:
         return False
     if is_denselike(problem.X):
         return True
-    # of sparse rows: each pair of entries of a row, or each entry with each row
-    size = problem.X.nnz / n
-    pairs = problem.X.nnz * (size if d <= n else n * size / d)
-    return pairs + order**3 / 8 <= _WORTH * problem.X.nnz
+    return _pairs(problem.X) + order**3 / 8 <= _WORTH * problem.X.nnz
+
+
+def _pairs(X: Rows) -> float:
+    """Multiplications of the Gram matrix of sparse rows: each pair of entries of a row, or each
+    entry with each row."""
+    n, d = X.shape
+    size = X.nnz / n
+    return X.nnz * (size if d <= n else n * size / d)
+
+
+def _without_a_factor(problems: list[Problem], tol: float, max_iter: int) -> list[Fit]:
+    """The answers, if conjugate gradients find all of them in less than a factorisation takes."""
+    first = problems[0]
+    n, d = first.X.shape
+    if first.l2 == 0 or min(n, d) <= _SMALL_ORDER:
+        return []
+    most = min(max_iter, int(_price(first.X) / len(problems)))
+    fits = _by_cg(problems, tol, most)
+    if fits or n < d or not is_denselike(first.X):
+        return fits
+    inverse = rough_inverse(Centred(first), first.l2)
+    return _by_cg(problems, tol, min(max_iter, _MOST_ROUGH), inverse) if inverse else []
+
+
+def _by_cg(problems: list[Problem], tol: float, most: int,
+           inverse: Callable[[np.ndarray], np.ndarray] | None = None) -> list[Fit]:
+    """The answers by at most so many conjugate gradients each, or nothing."""
+    fits: list[Fit] = []
+    for problem in problems:
+        fits.append(_cg.solve(problem, tol, most, True, inverse))
+        if not fits[-1].converged:
+            return []
+    return fits
+
+
+def _price(X: Rows) -> float:
+    """A factorisation's, in steps of conjugate gradients."""
+    n, d = X.shape
+    order, entries = min(n, d), X.nnz
+    if is_denselike(X):
+        return order * (0.5 + order / max(n, d) / 6) / _PRODUCTS_PER_STEP
+    return (_pairs(X) / 4 + order**3 / 100) / entries
 
 
 def answer(problem: Problem, rows: Centred, factor: Factor, tol: float) -> Fit:

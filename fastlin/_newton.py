@@ -47,8 +47,9 @@ __all__ = ["solve"]
 _FEW_COLUMNS, _ROWS_PER_COLUMN, _LEAST_ROWS = 500, 12, 2000
 # Rows up to which it is a factor of the kernel matrix, where there are more columns
 _FEW_ROWS = 500
-# Iterations after which another preconditioner is worth its making
-_MANY_ITERATIONS = 12
+# Iterations after which another preconditioner is worth its making, and a factor of all of H or of
+# the kernel matrix of all rows, up to this order
+_MANY_ITERATIONS, _TOO_MANY_ITERATIONS, _MOST_ORDER = 12, 100, 3000
 # Conjugate gradients in one step
 _MOST_PRODUCTS = 250
 # Losses with rows of no curvature: theirs counts as at least a share of the largest, which falls
@@ -95,6 +96,7 @@ class _Descent:
         self.kernel: tuple[Centred, np.ndarray] | None = None
         self.largest = 1e-300  # norm of a gradient so far
         self._spread: np.ndarray | None = None
+        self.is_hard = False  # whether conjugate gradients need a factor of all of H
 
     def _try(self, start: Fit) -> None:
         """Begin at an answer, if it is better than w = 0."""
@@ -192,6 +194,7 @@ class _Descent:
         # a factor of a few rows is cheap, and good for its own step only
         if products > _MANY_ITERATIONS or self.kernel is not None:
             self.precondition = None
+        self.is_hard |= products > _TOO_MANY_ITERATIONS
         # the intercept's own step
         more = -self.slope_b / self.mass if self.mass > 0 else 0.0
         along += more
@@ -248,10 +251,11 @@ class _Descent:
         if problem.l2 == 0 and problem.loss == "squared_error":
             # of several solutions that of least norm: d stays among the rows
             return lambda v: v
-        if d <= _FEW_COLUMNS and n > d:
+        few = _MOST_ORDER if self.is_hard else _FEW_COLUMNS
+        if d <= few and n > d:
             rows, h = np.arange(n), self.h
             most = max(_LEAST_ROWS, _ROWS_PER_COLUMN * d)
-            if n > 2 * most:
+            if n > 2 * most and not self.is_hard:
                 rows = np.unique(np.linspace(0, n - 1, most).astype(np.int64))
                 h = self.h[rows] * (self.mass / max(float(self.h[rows].sum()), 1e-300))
                 X = rows_taken(X, rows)
@@ -263,7 +267,7 @@ class _Descent:
             seen[none], matrix[none], matrix[:, none] = 0.0, 0.0, 0.0
             matrix[np.diag_indices(d)] = seen * (1 + 1e-12)
             return cholesky(matrix, problem.l2)[0]
-        if n <= _FEW_ROWS and n < d and problem.l2 > 0:
+        if n <= max(few, _FEW_ROWS) and n < d and problem.l2 > 0:
             return self._by_rows()
         size = self.diagonal + problem.l2
         inverse = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0)

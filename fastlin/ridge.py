@@ -28,15 +28,16 @@ _COMMON = f"""{parameters("fit_intercept")}
         Largest number of conjugate gradients or passes; None is {_MOST_ITERATIONS}. A factorisation
         takes one.
     tol : float, default=1e-4
-        Largest duality gap relative to the objective, > 0. A factorisation leaves only rounding."""
+        Largest duality gap relative to the objective, > 0. A factorisation, which is all there is
+        for up to 256 columns or rows, leaves only rounding."""
 
 _SOLVER = """solver : str, default="auto"
-        "auto" factorises the smaller of the Gram matrices of columns and of rows, unless conjugate
-        gradients cost less: for sparse data that are large both ways, and for very large dense
-        data. "direct" is another word for it; "newton" always takes conjugate gradients, "dual_cd"
-        coordinates of the dual and "primal_cd" of w. All lead to the same optimum, so
-        scikit-learn's names "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga" and "lbfgs" mean
-        "auto".
+        "auto" takes conjugate gradients for as long as they promise to cost less than factorising
+        the smaller of the Gram matrices of columns and of rows, and factorises that otherwise;
+        sparse data that are large both ways leave no choice. "direct" is another word for it;
+        "newton" always takes conjugate gradients, "dual_cd" coordinates of the dual and "primal_cd"
+        of w. All lead to the same optimum, so scikit-learn's names "svd", "cholesky", "lsqr",
+        "sparse_cg", "sag", "saga" and "lbfgs" mean "auto".
     positive : bool, default=False
         Whether w >= 0 is demanded."""
 

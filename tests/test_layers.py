@@ -99,6 +99,8 @@ WRITTEN = {
     "joint": {
         "b", "V", "u", "paid", "moments", "last", "collected", "value", "gradient", "out", "w",
     },
+    "joint_blocks": {"z", "W", "room", "value", "p"},
+    "joint_dual": {"state", "s", "U", "W", "resting", "room"},
     "losses": {"value", "slope", "out"},
     "blocks": {"out"},
     "multi": {
@@ -143,9 +145,10 @@ def test_parallel_does():
 # Files between the estimators and the kernels: each knows the kernels of one purpose.
 CALLERS = {
     "_blocks.py", "_centred.py", "_columns.py", "_counts.py", "_data.py", "_dual_cd.py",
-    "_dual_lanes.py", "_dual_newton.py", "_epochs.py", "_gram.py", "_isa.py", "_lanes.py",
-    "_learner.py", "_linear.py", "_mistakes.py", "_prepare.py", "_primal_cd.py",
-    "_probability.py", "_problem.py", "_quadratic.py", "_reductions.py", "_row_slices.py",
+    "_dual_lanes.py", "_dual_newton.py", "_epochs.py", "_face.py", "_gram.py", "_isa.py",
+    "_joint_dual.py", "_joint_newton.py", "_joint_problem.py", "_lanes.py", "_learner.py",
+    "_linear.py", "_mistakes.py", "_prepare.py", "_primal_cd.py", "_probability.py",
+    "_problem.py", "_quadratic.py", "_reductions.py", "_row_centre.py", "_row_slices.py",
     "_safety.py", "_scorer.py", "_scores.py", "_sgd.py", "_split.py", "_svmlight.py",
     "_transpose.py", "_voted.py", "categories.py", "text.py",
 }  # fmt: skip

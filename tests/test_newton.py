@@ -9,7 +9,7 @@ from scipy import sparse
 from fastlin import _centred, _newton
 from fastlin._cholesky import cholesky
 from fastlin._data import as_rows
-from fastlin._problem import Problem
+from fastlin._problem import Certificate, Problem
 from fastlin._solve import solve as solve_by_name
 
 SEED = np.zeros(4, np.uint64)
@@ -279,3 +279,19 @@ def test_agreement_with_scikit_learn():
         fit = solve(problem, 1e-12)
         np.testing.assert_allclose(fit.coef, peer.coef_[0], atol=1e-5)
         assert fit.intercept == pytest.approx(peer.intercept_[0], abs=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(400, 250), (250, 400)], ids=["columns", "rows"])
+def test_weights_and_columns_over_many_decades(shape, monkeypatch):
+    # as if columns and rows were many: the diagonal alone leaves conjugate gradients too slow
+    monkeypatch.setattr(_newton, "_FEW_COLUMNS", 0)
+    monkeypatch.setattr(_newton, "_FEW_ROWS", 0)
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=shape) * (rng.random(shape) < 0.1) * 10 ** rng.uniform(-2, 2, shape[1])
+    y = np.where(X[:, 0] + rng.normal(size=len(X)) > 0, 1.0, -1.0)
+    weight = 10 ** rng.uniform(-4, 4, len(X))
+    problem = Problem(as_rows(X), y, "squared_hinge", l2=5 / weight.sum(), weight=weight,
+                      loss_parameter=1.0)
+    fit = _newton.solve(problem, 1e-6, 60, np.zeros(4, np.uint64))
+    assert fit.converged
+    assert Certificate.measured(problem, fit.coef, fit.intercept).relative_gap <= 2e-6

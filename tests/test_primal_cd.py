@@ -346,3 +346,26 @@ def test_columns_in_pieces(monkeypatch):
             cut = solve(p, 1e-9, 5000, SEED)
         assert cut.converged
         assert cut.certificate.objective == pytest.approx(whole.certificate.objective, rel=2e-9)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize(("loss", "strength"), [
+    ("squared_hinge", 1e-2), ("squared_hinge", 1e-6), ("log_loss", 1e-6),
+])  # fmt: skip
+def test_weak_penalties_on_columns_that_depend_on_each_other(loss, strength, intercept):
+    # the columns of each category sum to 1, and rare ones are held by few rows
+    rng = np.random.default_rng(0)
+    levels = np.minimum(rng.geometric(0.25, size=(800, 6)) - 1, 11)
+    X = np.zeros((800, 72))
+    X[np.arange(800)[:, None], 12 * np.arange(6) + levels] = 1
+    y = np.where(X @ rng.normal(size=72) + 1.5 * rng.normal(size=800) > 0, 1.0, -1.0)
+    p = Problem(X=as_rows(sparse.csr_array(X)), y=y, loss=loss, loss_parameter=1.0, l1=1e-3,
+                fit_intercept=intercept)
+    p = replace(p, l1=strength * Search(p).largest_l1())
+    fit = solve(p, 1e-5, 1000, SEED)
+    assert fit.converged
+    # and what it promises can be found again
+    z = X @ fit.coef + fit.intercept
+    assert fit.certificate.objective == pytest.approx(p.primal(z, fit.coef), rel=1e-12)
+    assert kkt(p, fit, X) < 0.05
+    assert (fit.coef == 0).any()

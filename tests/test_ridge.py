@@ -9,7 +9,11 @@ from layouts import LAYOUTS
 from scipy import sparse
 
 import fastlin
-from fastlin import ConvergenceWarning, LinearRegression, Ridge, RidgeClassifier, RidgeCV
+from fastlin import ConvergenceWarning, LinearRegression, Ridge, RidgeClassifier, RidgeCV, _cg
+from fastlin._centred import Centred
+from fastlin._cholesky import rough_inverse
+from fastlin._data import as_rows
+from fastlin._problem import Problem
 from fastlin._solve import PEER_SOLVERS
 
 
@@ -153,6 +157,77 @@ def test_conjugate_gradients_end_at_the_solution_of_least_norm():
     A = X.toarray() - X.toarray().mean(axis=0)
     w = np.linalg.lstsq(A, y - y.mean(), rcond=1e-10)[0]
     np.testing.assert_allclose(model.coef_, w, atol=1e-5)
+
+
+def problem_of(X, y, alpha, weight=None, fit_intercept=True):
+    s = np.ones(len(y)) if weight is None else weight
+    return Problem(as_rows(X), y, "squared_error", l2=alpha / s.sum(),
+                   weight=np.empty(0) if weight is None else s, fit_intercept=fit_intercept)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("shape", [(50, 30), (20, 400)], ids=["columns", "rows"])
+def test_both_systems_of_conjugate_gradients(shape, fit_intercept):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=shape) * (rng.random(shape) < 0.1) * np.logspace(0, 3, shape[1])
+    y, s = rng.normal(size=len(X)) + 3, rng.uniform(0.1, 4, len(X))
+    problem = problem_of(sparse.csr_array(X), y, 0.3, s, fit_intercept)
+    w, b = closed_form(X, y, 0.3, s, fit_intercept)
+    fit = _cg.solve(problem, 1e-12, 10_000)
+    assert fit.converged
+    np.testing.assert_allclose(X @ fit.coef + fit.intercept, X @ w + b, atol=1e-4)
+    best = problem.primal(X @ w + b, w)
+    for tol in (1.0, 1e-2, 1e-4):
+        fit = _cg.solve(problem, tol, 10_000)
+        above = problem.primal(X @ fit.coef + fit.intercept, fit.coef) - best
+        assert above <= fit.certificate.gap <= tol * fit.certificate.objective
+        assert fit.certificate.objective == pytest.approx(best + above)
+
+
+def test_conjugate_gradients_know_when_they_are_too_slow():
+    X, y, _ = data(400, 300)
+    slow = _cg.solve(problem_of(X * np.logspace(0, 2, 300), y, 1e-4), 1e-6, 60, hurry=True)
+    assert not slow.converged
+    assert slow.n_iter < 40
+    quick = _cg.solve(problem_of(X, y, 300.0), 1e-6, 60, hurry=True)
+    assert quick.converged
+    assert quick.n_iter < 40
+
+
+@pytest.mark.parametrize(("spread", "alpha"), [(0, 1e3), (0, 1e-4), (5, 0.1), (5, 1e-4)])
+def test_tol_bounds_the_gap_whatever_way_was_taken(spread, alpha):
+    X, y, _ = data(330, 260)
+    turn = np.linalg.qr(np.random.default_rng(1).normal(size=(260, 260)))[0]
+    X = X @ (turn * np.logspace(0, -spread, 260)) @ turn.T + 100
+    w, b = closed_form(X, y, alpha)
+    for tol in (1e-2, 1e-6):
+        model = Ridge(alpha, tol=tol).fit(X, y)
+        assert model.duality_gap_ <= tol
+        best = ((y - X @ w - b) ** 2).sum() + alpha * w @ w
+        found = ((y - model.predict(X)) ** 2).sum() + alpha * model.coef_ @ model.coef_
+        assert found <= best * (1 + 1.1 * tol)
+
+
+def test_a_factor_in_single_precision_is_near_the_inverse():
+    X, y, weight = data(90, 20, shift=50.0)
+    X *= np.logspace(-12, 12, 20)
+    rows = Centred(problem_of(X, y, 1.0, weight + 0.1))
+    matrix = rows.gram() + 1e-3 * np.eye(20)
+    scale = np.sqrt(np.diagonal(matrix))
+    product = np.column_stack([rough_inverse(rows, 1e-3)(column) for column in matrix])
+    np.testing.assert_allclose(scale[:, None] * product / scale, np.eye(20), atol=1e-4)
+
+
+def test_targets_of_several_classes_end_at_the_optimum_one_by_one_or_not():
+    X, y, _ = data(300, 280)
+    y = np.digitize(y, [-5, 5])
+    for alpha in (1e-2, 300.0):
+        together = RidgeClassifier(alpha, tol=1e-6).fit(X, y)
+        assert (together.duality_gap_ <= 1e-6).all()
+        for k in range(3):
+            w, b = closed_form(X, np.where(y == k, 1.0, -1.0), alpha)
+            answers = X @ together.coef_[k] + together.intercept_[k]
+            np.testing.assert_allclose(answers, X @ w + b, atol=2e-2)
 
 
 def test_a_search_that_is_stopped_says_how_far_it_came():
