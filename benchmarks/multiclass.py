@@ -144,7 +144,7 @@ def run(scale: float, rounds: int) -> None:
             rows += compare(problem, rounds)
         others.append(_sparsemax_row(data.title, data.X, y, C, rounds))
         accuracies += _accuracy_rows(data.title, data.X, y)
-    print(f"\n{CLASSES} classes, without intercepts; CPU seconds of the cheapest setting that comes "
+    print(f"\n{CLASSES} classes, no intercepts; CPU seconds of the cheapest setting that comes "
           "so near the optimum.\n")
     print_table(("data", "model", "C", "within", "best peer", "its time", "fastlin", "ratio", "bar",
                  "confirmed"), rows)
