@@ -128,7 +128,7 @@ class _Ascent:
         self.state = self._begin(start, self.X.dtype)
         self.W = np.zeros(problem.X.shape[1] * problem.width, self.X.dtype)
         if start is None:
-            self._set_intercept(self._first_intercept())
+            self._set_intercept(problem.first_intercept())
         else:
             self._set_intercept(start.intercept)
             self._sum_up()
@@ -154,13 +154,6 @@ class _Ascent:
                 p = np.log(np.maximum(p, np.exp(-_UNTOUCHED)))
             state[rows] = p
         return state
-
-    def _first_intercept(self) -> np.ndarray:
-        """That of a model without columns, where it has a formula."""
-        if not (self.is_log and self.problem.fit_intercept):
-            return np.zeros(self.problem.n_classes)
-        logs = np.log(self.wanted / self.wanted.sum())
-        return logs - logs.mean()
 
     def _measure(self) -> None:
         """k, and the h of each row."""

@@ -90,7 +90,7 @@ class Descent:
         if not problem.fit_intercept:
             self.centre, self.variance = np.zeros(self.d), squares
         self.wanted = problem.target.mass(problem.weight) / problem.total_weight
-        self.point = self._at(np.zeros(self.d * problem.width), self._first_intercept())
+        self.point = self._at(np.zeros(self.d * problem.width), problem.first_intercept())
         if start is not None:
             other = self._at(problem.packed(start.coef), start.intercept)
             if other.objective < self.point.objective:
@@ -100,14 +100,6 @@ class Descent:
         self.expected = self.gain = np.inf
         self.step_size, self.near = 1.0, _NEAR
         self.damping = _DAMPING if problem.l1 else 0.0
-
-    def _first_intercept(self) -> np.ndarray:
-        """That of a model without columns, where it has a formula."""
-        problem = self.problem
-        if not problem.fit_intercept or problem.loss != "log_loss":
-            return np.zeros(problem.n_classes)
-        logs = np.log(self.wanted)
-        return logs - logs.mean()
 
     def _at(self, W: np.ndarray, b: np.ndarray) -> _Point:
         """One pass over the rows."""
@@ -313,7 +305,7 @@ class Descent:
     def is_endless(self) -> bool:
         """Whether longer weights are always better: classes separated, and nothing to pay."""
         problem, point = self.problem, self.point
-        free = problem.l1 == 0 and problem.l2 == 0
+        free = problem.l1 == 0 and problem.l2 == 0 and problem.loss == "log_loss"
         return free and point.objective <= self.tol * problem.mean_loss_of_nothing()
 
     def _settle_intercepts(self) -> None:

@@ -138,6 +138,15 @@ class JointProblem:
             return self.weight[rows] / self.total_weight
         return np.full(len(rows), 1.0 / len(self.target))
 
+    def first_intercept(self) -> np.ndarray:
+        """That of a model without columns, where it has a formula; the least is that of a class
+        whose share is no number."""
+        if not self.fit_intercept or self.loss != "log_loss":
+            return np.zeros(self.n_classes)
+        share = self.target.mass(self.weight) / self.total_weight
+        logs = np.log(np.maximum(share, np.finfo(np.float64).tiny))
+        return logs - logs.mean()
+
     # weights as the kernels have them
 
     def packed(self, coef: np.ndarray) -> np.ndarray:

@@ -6,31 +6,33 @@ from scipy import optimize
 
 
 def on_simplex(z):
-    """The projection of z on the simplex, by bisection on its threshold."""
-    low, high = z.max() - 1.0, z.max()
-    for _ in range(100):
+    """The projections of rows on the simplex, by bisection on their thresholds."""
+    high = z.max(axis=1, keepdims=True)
+    low = high - 1.0
+    for _ in range(60):
         tau = 0.5 * (low + high)
-        low, high = (tau, high) if np.maximum(z - tau, 0).sum() > 1 else (low, tau)
+        below = np.maximum(z - tau, 0).sum(axis=1, keepdims=True) > 1
+        low, high = np.where(below, tau, low), np.where(below, high, tau)
     return np.maximum(z - high, 0.0)
 
 
 def loss(name, z, q):
-    """(the loss of one row, where its maximum over the simplex is)"""
+    """(the loss of each row, where its maximum over the simplex is)"""
+    own = (q * z).sum(axis=1)
     if name == "log_loss":
-        e = np.exp(z - z.max())
-        return z.max() + np.log(e.sum()) - q @ z, e / e.sum()
+        total = np.logaddexp.reduce(z, axis=1)
+        return total - own, np.exp(z - total[:, None])
     if name == "sparsemax":
         p = on_simplex(z)
-        return p @ z - 0.5 * p @ p - q @ z + 0.5 * q @ q, p
+        return (p * z - 0.5 * p * p + 0.5 * q * q).sum(axis=1) - own, p
     other = z + 1 - q
-    return other.max() - q @ z, (np.arange(len(z)) == other.argmax()).astype(float)
+    return other.max(axis=1) - own, np.eye(z.shape[1])[other.argmax(axis=1)]
 
 
 def objective(name, W, b, X, Q, s=None, l1=0.0, l2=0.0):
     """(1/S) sum_i s_i loss_i + l1 |W|_1 + l2/2 |W|^2"""
     s = np.ones(len(X)) if s is None else s
-    values = [loss(name, z, q)[0] for z, q in zip(X @ W.T + b, Q, strict=True)]
-    return s @ values / s.sum() + l1 * np.abs(W).sum() + 0.5 * l2 * (W**2).sum()
+    return s @ loss(name, X @ W.T + b, Q)[0] / s.sum() + l1 * np.abs(W).sum() + 0.5 * l2 * (W**2).sum()
 
 
 def least_smooth(name, X, Q, s=None, l1=0.0, l2=0.0, intercept=True):
@@ -42,10 +44,10 @@ def least_smooth(name, X, Q, s=None, l1=0.0, l2=0.0, intercept=True):
 
     def f(v):
         W, b = (v[:m] - v[m : 2 * m]).reshape(K, d), v[2 * m :] * intercept
-        each = [loss(name, z, q) for z, q in zip(X @ W.T + b, Q, strict=True)]
-        pull = s[:, None] * (np.array([p for _, p in each]) - Q)
+        values, p = loss(name, X @ W.T + b, Q)
+        pull = s[:, None] * (p - Q)
         g = (pull.T @ X + l2 * W).ravel()
-        value = s @ [v for v, _ in each] + l1 * v[: 2 * m].sum() + 0.5 * l2 * (W**2).sum()
+        value = s @ values + l1 * v[: 2 * m].sum() + 0.5 * l2 * (W**2).sum()
         return value, np.concatenate([g + l1, l1 - g, pull.sum(axis=0) * intercept])
 
     bounds = [(0, None)] * (2 * m) + [(None, None)] * K
