@@ -135,9 +135,9 @@ class Descent:
         """Go on from other weights."""
         self.point, self.certificate = self._at(W, b), None
 
-    def _least_subgradient(self) -> np.ndarray:
+    def _least_subgradient(self, point: _Point) -> np.ndarray:
         """The subgradient of least length."""
-        point, l1 = self.point, self.problem.l1
+        l1 = self.problem.l1
         g = point.gradient
         if not l1:
             return g
@@ -227,7 +227,7 @@ class Descent:
     def step(self) -> bool:
         """One step; whether the objective fell."""
         before, self.certificate = self.point.objective, None
-        pull = -self._least_subgradient()
+        pull = -self._least_subgradient(self.point)
         mask = None
         if self.problem.l1:
             mask = ((self.point.W != 0) | (pull != 0)).astype(np.float64)
@@ -243,7 +243,7 @@ class Descent:
             if before - self.point.objective < 0.5 * self.expected:
                 self._proximal_step()
         self.gain = before - self.point.objective
-        return before - self.point.objective > _NO_FALL * before
+        return self.gain > _NO_FALL * before or self._is_steadier(self.point, pull)
 
     def _search(self, d: np.ndarray, d_b: np.ndarray, pull: np.ndarray) -> float:
         """Go along d as far as the objective falls well, within the orthant; returns how far."""
@@ -259,13 +259,23 @@ class Descent:
             if not slope < 0:
                 return 0.0
             other = self._at(W, point.b + t * d_b)
-            if other.objective <= point.objective + 1e-4 * slope:
+            is_rounding = -slope <= _ROUNDING * point.objective
+            if other.objective <= point.objective + 1e-4 * slope or (
+                    is_rounding and self._is_steadier(other, pull)):
                 self.point = other
                 return t
             # the minimum of the parabola through both
             rise = other.objective - point.objective - slope
             t *= min(max(-slope / (2 * rise), 0.1), 0.5) if rise > 0 else 0.5
         return 0.0
+
+    def _is_steadier(self, other: _Point, pull: np.ndarray) -> bool:
+        """Whether the pull is less at another point, where differences of the objective are
+        roundings: without L2 the dual side takes its first power."""
+        if self.problem.l2:
+            return False
+        rest = np.abs(self._least_subgradient(other)).max(initial=0.0)
+        return bool(rest < 0.5 * np.abs(pull).max(initial=0.0))
 
     def _proximal_step(self) -> bool:
         """A step of proximal gradients, scaled by the columns; whether the objective fell."""
