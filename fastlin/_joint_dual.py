@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ._blocks import row_squares
 from ._core import joint_dual as _joint_dual
 from ._dual_watch import Watch
 from ._epochs import RowOrder, row_order
 from ._isa import ISA
-from ._joint_problem import JointFit, JointProblem, feasible, inverse_of_bend
+from ._joint_problem import JointFit, JointProblem, feasible, inverse_of_bend, shrunk
 from ._parallel import Cancelled, is_cancelled
 from ._row_centre import centre_of, in_single, proximal_weight, seen_from
 from ._scores import rows_per_call
@@ -75,7 +76,6 @@ class _Best:
         problem = self.problem
         W, bound = ascent.weights()
         penalty = problem.penalty(W)
-        bound -= penalty
         b = ascent.intercept()
         sums = problem.sums(W, b, with_bend=problem.fit_intercept)
         objective = sums.mean_loss + penalty
@@ -105,6 +105,16 @@ class _Best:
                         certificate.relative_gap <= tol, self.dual)
 
 
+import os
+EVERY=int(os.environ.get('EVERY','1')); MOM=float(os.environ.get('MOM','0')); HH=float(os.environ.get('HH','10'))
+def _proximal(problem):
+    """(kappa, l2 + kappa)"""
+    if problem.l1 == 0: return 0.0, problem.l2
+    m = float(row_squares(problem.X).mean())/(problem.total_weight*HH)
+    kappa = max(0.0, m - problem.l2)
+    return kappa, problem.l2 + kappa
+
+
 class _Ascent:
     """The dual variables and all that a visit needs."""
 
@@ -113,20 +123,25 @@ class _Ascent:
         self.X = in_single(problem.X, problem.width)
         self.is_log = problem.loss == "log_loss"
         self.wanted = problem.target.mass(problem.weight)
-        mass = min(1.0 / (problem.total_weight * problem.l2), 1e300)
+        self.kappa, self.bend = _proximal(problem)
+        mass = min(1.0 / (problem.total_weight * self.bend), 1e300)
         self.mass = mass * problem.weight if len(problem.weight) else np.full(n, mass)
         self.rule = {
             "loss": problem.code, "fit_intercept": problem.fit_intercept, "mass": mass, "nu": 0.0,
-            "cc": 0.0, "K": K, "d": problem.X.shape[1],
+            "cc": 0.0, "tau": min(problem.l1 / self.bend, 1e300), "K": K, "d": problem.X.shape[1],
             "stride": _STRIDE if n > _MANY_ROWS else 1, "slack": np.inf,
         }
         self.sums = dict.fromkeys(("gap", "objective", "violation"), 0.0)
         self.room = np.empty(_joint_dual.ROOM * problem.width)
         self.B, self.s, self.U = np.zeros((3, problem.width))
-        self.centre = centre_of(problem.X, problem.weight) if problem.fit_intercept else _NOTHING
+        self.centre = _NOTHING
+        if problem.fit_intercept:
+            self.centre = centre_of(problem.X, problem.weight) if problem.l1 == 0 else np.zeros(
+                problem.X.shape[1])
         self._measure()
         self.state = self._begin(start, self.X.dtype)
         self.W = np.zeros(problem.X.shape[1] * problem.width, self.X.dtype)
+        self.Y = np.zeros_like(self.W) if self.kappa else _NOTHING
         if start is None:
             self._set_intercept(self._first_intercept())
         else:
@@ -169,7 +184,7 @@ class _Ascent:
         if problem.fit_intercept:
             squares = np.maximum(squares + cc - 2 * self.k, 0.0)
             mean = float(squares @ problem.shares_of(np.arange(len(squares))))
-            nu = proximal_weight(mean, problem.l2, _BENDS[problem.loss])
+            nu = proximal_weight(mean, self.bend, _BENDS[problem.loss])
             squares += nu
             self.rule.update(cc=cc, nu=nu)
         self.h = squares * self.mass
@@ -190,15 +205,14 @@ class _Ascent:
             for rows in problem.blocks():
                 mass += (self.mass[rows] / self.rule["mass"]) @ self._probabilities(rows)
 
-        def pulls(rows: np.ndarray) -> np.ndarray:
+        def probabilities(rows: np.ndarray) -> np.ndarray:
             p = self._probabilities(rows)
-            if problem.fit_intercept:
-                p = feasible(p, mass, self.wanted)
-            bounds.append(problem.dual_loss(p, rows))
-            return (problem.target.table(rows) - p) * self.mass[rows, None]
+            return feasible(p, mass, self.wanted) if problem.fit_intercept else p
 
-        W = problem.added(pulls)
-        return W, float(sum(bounds))
+        V, bound = problem.dual_side(probabilities)
+        if self.kappa:
+            V += self.kappa * self.Y
+        return shrunk(V, problem.l1) / self.bend, bound
 
     def _sum_up(self) -> None:
         """W, s and U from the dual variables; b stays."""
@@ -213,6 +227,8 @@ class _Ascent:
             return pull
 
         self.W[:] = problem.added(pulls)
+        if self.kappa:
+            self.W += (self.kappa / self.bend) * self.Y
         K = problem.n_classes
         self.s[:K], self.U[:K] = s, U
         self._set_intercept(b)
@@ -247,9 +263,23 @@ class _Ascent:
             )  # fmt: skip
         if problem.fit_intercept:
             self.B += self.rule["nu"] * self.s
+        if self.kappa:
+            self.n_epochs += 1
+            if self.n_epochs % EVERY == 0:
+                self._move_centre()
         if not self.is_log:
             self.rule["slack"] = self.sums["violation"] or np.inf
             self._visit_only(self.active[self.resting[self.active] == 0])
+
+    n_epochs = 0
+    def _move_centre(self):
+        W = shrunk(self.W, self.W.dtype.type(self.rule["tau"]))
+        new = W
+        if MOM:
+            new = W + self.W.dtype.type(MOM)*(W - self.last) if hasattr(self,'last') else W
+            self.last = W
+        self.W += self.W.dtype.type(self.kappa/self.bend)*(new - self.Y)
+        self.Y = new
 
     def estimate(self) -> float:
         """The relative gap, as the visits of the last epoch saw it."""
@@ -278,4 +308,5 @@ class _Ascent:
             self._measure()
         if self.X.dtype == np.float64:
             self.W, self.state = self.W.astype(np.float64), self.state.astype(np.float64)
+            self.Y = self.Y.astype(np.float64)
         self._sum_up()

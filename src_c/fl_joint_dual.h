@@ -36,6 +36,7 @@ struct fl_joint_dual_rule {
     int fit_intercept;
     double mass; /* C_i of a row of weight 1 */
     double nu, cc;
+    double tau;
     int64_t K, d;
     int64_t stride; /* the gap is estimated on every so many rows */
     double slack;   /* a row that is held at a corner by more may rest */

@@ -21,6 +21,14 @@ static void FL_TYPED(fl_joint_respond)(struct fl_row row, const void *W, int64_t
                  fl_multi_respond_4(row, at, z + k))
 }
 
+static void FL_TYPED(fl_joint_respond_shrunk)(struct fl_row row, const void *W, int64_t d,
+                                              int64_t width, FL_REAL by, double *z) {
+    const FL_REAL *at = (const FL_REAL *)W;
+    FL_BY_GROUPS(fl_multi_respond_shrunk_16(row, at, by, z + k),
+                 fl_multi_respond_shrunk_8(row, at, by, z + k),
+                 fl_multi_respond_shrunk_4(row, at, by, z + k))
+}
+
 static void FL_TYPED(fl_joint_add)(struct fl_row row, const double *by, int64_t d, int64_t width,
                                    void *W) {
     FL_REAL *at = (FL_REAL *)W;
@@ -159,7 +167,11 @@ static int FL_TYPED(fl_joint_dual_step)(const struct fl_joint_dual_rule *rule,
     double *v = room + 4 * width;
     FL_REAL *kept = (FL_REAL *)state;
     double slack = -1.0, most = 0.0;
-    FL_TYPED(fl_joint_respond)(row, W, rule->d, width, z);
+    if (rule->tau > 0) {
+        FL_TYPED(fl_joint_respond_shrunk)(row, W, rule->d, width, (FL_REAL)rule->tau, z);
+    } else {
+        FL_TYPED(fl_joint_respond)(row, W, rule->d, width, z);
+    }
     if (rule->fit_intercept) {
         const double by_sum = rule->nu - visit->k + rule->cc;
         for (int64_t k = 0; k < K; k++) z[k] += B[k] + by_sum * s[k] - U[k];

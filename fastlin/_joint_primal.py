@@ -1,0 +1,177 @@
+"""Coordinate descent over columns for K outputs with an L1 penalty: few of d K weights of a solution
+are other than 0.
+
+As `_primal_cd` has it for one output: the slopes along all weights choose a working set and give a
+dual point; on the set the loss is replaced by its quadratic model at the present responses, whose
+minimum is looked for in turns over the weights (`_joint_model`), and a line search on the loss
+itself makes the step one of Newton's method (Yuan, Ho & Lin 2012, "An improved GLMNET for
+l1-regularized logistic regression", JMLR 13; Lee, Sun & Saunders 2014). A set is of weights, not of
+columns, and a step costs the entries of one column, not K times as many.
+
+Responses, and what else there is per row and class, are in memory: n K numbers, several times.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._joint_model import Model, WorkingSet
+from ._joint_problem import JointFit, JointProblem, feasible
+from ._problem import Certificate
+from ._transpose import transposed
+
+__all__ = ["solve"]
+import time
+T0=time.process_time(); VERB=0
+
+# Weights in the first set, and the most new ones as a share of those that are not 0
+_FIRST, _GROWTH = 2000, 1.0
+# A set is left when a step gains less than this share of the gap, which falls where sets get
+# nowhere.
+_SHARE, _SHARE_FALL, _LEAST_SHARE = 0.02, 0.1, 1e-9
+_MOST_MODELS = 50
+# A model may be worse than its damping where the loss is nearly a line: it grows where less than a
+# quarter of the expected fall comes, and shrinks where three quarters do.
+_DAMPING, _LEAST_DAMPING, _DAMPING_FALL, _DAMPING_RISE = 1e-2, 1e-9, 0.3, 5.0
+_MOST_TRIALS = 20
+
+
+def solve(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarray,
+          start: JointFit | None = None) -> JointFit:
+    """Minimise until the relative gap is at most `tol`, or for `max_iter` turns over a set."""
+    search = _Search(problem, start)
+    share, last, turns, bound = _SHARE, np.inf, 0, -np.inf
+    while True:
+        V, dual = search.look()
+        bound = max(bound, dual)
+        certificate = problem.certificate(search.objective, bound)
+        gap = certificate.gap
+        if VERB: print('  look P %.8f D %.8f gap %.2e turns %d nnz %d t %.2f'%(search.objective,bound,certificate.relative_gap,turns,(search.coef!=0).sum(),time.process_time()-T0),flush=True)
+        if certificate.relative_gap <= tol or turns >= max_iter or not np.isfinite(gap):
+            break
+        if gap > 0.5 * last:
+            share *= _SHARE_FALL
+            if share < _LEAST_SHARE:
+                break
+        last = gap
+        turns += search.descend(search.chosen(V), share * gap, max_iter - turns)
+    return search.fit(turns, certificate, tol)
+
+
+class _Search:
+    """Weights and responses on their way to the optimum."""
+
+    def __init__(self, problem: JointProblem, start: JointFit | None):
+        self.problem = problem
+        n, d = problem.X.shape
+        K = problem.n_classes
+        self.columns = transposed(problem.X)
+        self.share = problem.shares_of(np.arange(n))
+        self.wanted = problem.target.mass(problem.weight) / problem.total_weight
+        self.coef, self.b = np.zeros((d, K)), np.zeros(K)
+        self.z, self.p = np.zeros((n, problem.width)), np.empty((n, K))
+        if start is not None:
+            self.coef[:], self.b = start.coef.T, start.intercept.copy()
+            W, room = problem.packed(start.coef), problem.room()
+            for rows in problem.blocks():
+                self.z[rows] = problem.responses(W, None, rows, room)
+        elif problem.fit_intercept and problem.loss == "log_loss":
+            logs = np.log(self.wanted)
+            self.b = logs - logs.mean()
+        self.z[:, :K] += self.b
+        self.damping = _DAMPING
+        self.loss = self._evaluate(self.z, self.p)
+        self.objective = self.loss + problem.penalty(self.coef.ravel())
+
+    def _evaluate(self, z: np.ndarray, p: np.ndarray) -> float:
+        """The mean loss at responses z; p gets where the maximum is."""
+        mean = 0.0
+        for rows in self.problem.blocks():
+            value, p[rows] = self.problem.evaluated(z[rows[0] : rows[-1] + 1], rows)
+            mean += float(self.share[rows] @ value)
+        return mean
+
+    def look(self) -> tuple[np.ndarray, float]:
+        """(minus the slopes of the loss along all weights, but for the intercepts; D)"""
+        problem, mass = self.problem, self.share @ self.p
+
+        def probabilities(rows: np.ndarray) -> np.ndarray:
+            p = self.p[rows]
+            return feasible(p, mass, self.wanted) if problem.fit_intercept else p
+
+        return problem.dual_side(probabilities)
+
+    def chosen(self, V: np.ndarray) -> WorkingSet:
+        """The weights that are not 0, and those whose slopes are the furthest beyond l1."""
+        problem = self.problem
+        wanted = self.coef != 0
+        room = max(_FIRST, int(_GROWTH * wanted.sum()))
+        size = np.empty(self.coef.shape)
+        for start, view in problem.groups(V):
+            stop = min(start + view.shape[1], problem.n_classes)
+            np.abs(view[:, : stop - start], out=size[:, start:stop])
+        beyond = np.flatnonzero((size > problem.l1) & ~wanted)
+        if len(beyond) > room:
+            size = size.ravel()[beyond]
+            beyond = beyond[np.argpartition(-size, room)[:room]]
+        wanted.ravel()[beyond] = True
+        return WorkingSet(self.columns, *np.nonzero(wanted.T), problem.n_classes)
+
+    def descend(self, part: WorkingSet, enough: float, most: int) -> int:
+        """Newton steps on a set of weights, until one gains no more than `enough`: turns taken."""
+        turns = 0
+        for _ in range(_MOST_MODELS):
+            before = self.objective
+            turns += self._step(part, 0.1 * enough, most - turns)
+            if before - self.objective <= enough or turns >= most:
+                break
+        return turns
+
+    def _step(self, part: WorkingSet, enough: float, most: int) -> int:
+        """One of them."""
+        problem = self.problem
+        bends = self.p if problem.loss == "log_loss" else (self.p > 0).astype(np.float64)
+        r = self.p.copy()
+        for rows in problem.blocks():
+            r[rows] -= problem.target.table(rows)
+        r, h = (np.ascontiguousarray((a * self.share[:, None]).T) for a in (r, bends))
+        model = Model(problem, part, r, h, self.coef[part.chosen, part.of], self.damping)
+        turns = model.descend(enough, most)
+        before = self.objective
+        expected = self._search_line(model)
+        if VERB>1: print('     turns %d set %d P %.9f fall %.2e exp %.2e damp %.1e t %.2f'%(turns,len(part),self.objective,before-self.objective,expected,self.damping,time.process_time()-T0))
+        if before - self.objective >= 0.75 * expected:
+            self.damping = max(_LEAST_DAMPING, self.damping * _DAMPING_FALL)
+        elif before - self.objective < 0.25 * expected:
+            self.damping *= _DAMPING_RISE
+        return turns
+
+    def _search_line(self, model: Model) -> float:
+        """Go towards the minimum of a model as far as the objective falls well; returns what fall
+        the slope promised."""
+        problem, part, K = self.problem, model.part, self.problem.n_classes
+        old = problem.penalty(model.begun)
+        change = model.w - model.begun
+        promised = old - problem.penalty(model.w) - float(model.g @ change)
+        promised -= float(model.g_b @ model.b)
+        along, size, p = np.ascontiguousarray(model.t.T), 1.0, np.empty_like(self.p)
+        for _ in range(_MOST_TRIALS if promised > 0 else 0):
+            z = self.z.copy()
+            z[:, :K] += size * along
+            w = model.w if size == 1 else model.begun + size * change
+            loss = self._evaluate(z, p)
+            fall = self.loss - loss + old - problem.penalty(w)
+            if fall >= 1e-3 * size * promised:
+                self.z, self.p, self.loss = z, p, loss
+                self.coef[part.chosen, part.of] = w
+                self.b = self.b + size * model.b
+                self.objective -= fall
+                break
+            size *= 0.5
+        return promised
+
+    def fit(self, turns: int, certificate: Certificate, tol: float) -> JointFit:
+        """The answer."""
+        coef = np.ascontiguousarray(self.coef.T)
+        return JointFit(coef, self.b - self.b.mean(), turns, certificate,
+                        certificate.relative_gap <= tol)
