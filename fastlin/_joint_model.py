@@ -9,10 +9,14 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ._centred import gram
+from ._cholesky import cholesky
 from ._core import joint_primal as _primal
 from ._core.rows import Rows
 from ._joint_problem import JointProblem
 from ._parallel import Cancelled, is_cancelled
+from ._row_slices import rows_taken
+from ._transpose import transposed
 
 __all__ = ["Model", "WorkingSet"]
 
@@ -22,6 +26,8 @@ _PIECE = 4_000_000
 _TURNS, _ROUNDS = 4, 3
 # A model is left when a turn gains less than this share of what its first one gained.
 _OF_FIRST_TURN = 0.01
+# Classes with more weights than this are not factored.
+_LARGEST_BLOCK = 1500
 _MOST_PRODUCTS, _ACCURACY = 60, 0.03
 _SIZES = (1.0, 0.3, 0.1)
 
@@ -118,15 +124,22 @@ class Model:
         if not len(on):
             return 0
         d, d_b, products = self._direction(on, min(_MOST_PRODUCTS, most))
-        value = self._value(self.w, self.b, self.t, self.m)
-        for size in _SIZES:
-            w, b = self.w.copy(), self.b + size * d_b
+        before = self.w, self.b, self.t, self.m
+        value = self._value(*before)
+        towards = self.w[on] * d < 0
+        reach = float((-self.w[on][towards] / d[towards]).min(initial=1.0))
+        for size in (*_SIZES, reach):
+            w, b = before[0].copy(), before[1] + size * d_b
             w[on] += size * d
-            w[w * self.w < 0] = 0.0
-            t, m = self._responses(self.part, w - self.begun, b)
-            if self._value(w, b, t, m) < value:
-                self.w, self.b, self.t, self.m = w, b, t, m
-                break
+            w[w * before[0] < 0] = 0.0
+            self.w, self.b = w, b
+            self.t, self.m = self._responses(self.part, w - self.begun, b)
+            # weights that were cut off at 0 leave the others in the wrong place: a turn mends that
+            self._turn()
+            products += 1
+            if self._value(self.w, self.b, self.t, self.m) < value:
+                return products
+        self.w, self.b, self.t, self.m = before
         return products
 
     def _responses(self, part: WorkingSet, d: np.ndarray,
@@ -151,12 +164,11 @@ class Model:
         r = -(self.g[on] + part.gathered(pull) + self.damping[on] * (w - self.begun[on]) + l2 * w
               + l1 * np.sign(w))
         r_b = -(self.g_b + pull.sum(axis=1)) * self.problem.fit_intercept
-        bend = self.bend[on] + more
-        inverse = np.divide(1.0, bend, out=np.zeros_like(bend), where=bend > 0)
+        inverse = self._inverse(part, self.bend[on], more)
         inverse_b = np.divide(1.0, self.bend_b, out=np.zeros_like(self.bend_b),
                               where=self.bend_b > 0)
         d, d_b = np.zeros_like(r), np.zeros_like(r_b)
-        y, y_b = inverse * r, inverse_b * r_b
+        y, y_b = inverse(r), inverse_b * r_b
         rho = first = float(r @ y) + float(r_b @ y_b)
         v, v_b, products = y.copy(), y_b.copy(), 0
         while products < most and rho > _ACCURACY**2 * first:
@@ -173,8 +185,38 @@ class Model:
             d_b += alpha * v_b
             r -= alpha * out
             r_b -= alpha * out_b
-            y, y_b = inverse * r, inverse_b * r_b
+            y, y_b = inverse(r), inverse_b * r_b
             rho, last = float(r @ y) + float(r_b @ y_b), rho
             v = y + (rho / last) * v
             v_b = y_b + (rho / last) * v_b
         return d, d_b, products
+
+    def _inverse(self, part: WorkingSet, bend: np.ndarray, more: np.ndarray
+                 ) -> Callable[[np.ndarray], np.ndarray]:
+        """About the inverse of the Hessian: its blocks of one class, or the diagonal of those that
+        are large."""
+        first, solvers = part.first, []
+        for k in range(part.n_classes):
+            one = slice(first[k], first[k + 1])
+            if one.stop - one.start > _LARGEST_BLOCK:
+                solvers.append((one, _by_diagonal(bend[one] + more[one])))
+            elif one.stop > one.start:
+                X = transposed(rows_taken(part.columns, part.chosen[one]))
+                own = self.h[k] * np.maximum(1.0 - self.e * self.h[k], 0.0)
+                block = gram(X, own, np.zeros(X.shape[1]))
+                block[np.diag_indices_from(block)] += more[one]
+                solvers.append((one, cholesky(block, 0.0)[0]))
+
+        def inverse(r: np.ndarray) -> np.ndarray:
+            out = np.empty_like(r)
+            for one, solve in solvers:
+                out[one] = solve(r[one])
+            return out
+
+        return inverse
+
+
+def _by_diagonal(bend: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """How to divide by curvatures; by 0: to 0."""
+    inverse = np.divide(1.0, bend, out=np.zeros_like(bend), where=bend > 0)
+    return lambda r: inverse * r
