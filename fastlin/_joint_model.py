@@ -28,7 +28,9 @@ _TURNS, _ROUNDS = 4, 3
 _OF_FIRST_TURN = 0.01
 # Classes with more weights than this are not factored.
 _LARGEST_BLOCK = 1500
-_MOST_PRODUCTS, _ACCURACY = 60, 0.03
+# Keeps factors of columns that are alike regular: a share of the diagonal
+_RIDGE = 1e-6
+_MOST_PRODUCTS, _ACCURACY = 60, 0.1
 _SIZES = (1.0, 0.3, 0.1)
 
 
@@ -75,12 +77,12 @@ class Model:
     `bends`, both of shape (K, n) and with the shares of the rows in them."""
 
     def __init__(self, problem: JointProblem, part: WorkingSet, r: np.ndarray, h: np.ndarray,
-                 begun: np.ndarray, damping: float):
+                 sizes: np.ndarray, begun: np.ndarray, damping: float):
         self.problem, self.part, self.h, self.begun = problem, part, h, begun
         self.e = 1.0 / h.sum(axis=0)
         self.g, self.g_b = part.gathered(r), r.sum(axis=1)
         self.bend, size = np.empty((2, len(part)))
-        part.over(_primal.bends, r, h, self.e, self.bend, size)
+        part.over(_primal.bends, sizes, h, self.e, self.bend, size)
         self.bend_b = np.maximum((h * (1.0 - self.e * h)).sum(axis=1), 0.0)
         self.bend_b *= problem.fit_intercept
         self.damping = damping * size
@@ -204,7 +206,8 @@ class Model:
                 X = transposed(rows_taken(part.columns, part.chosen[one]))
                 own = self.h[k] * np.maximum(1.0 - self.e * self.h[k], 0.0)
                 block = gram(X, own, np.zeros(X.shape[1]))
-                block[np.diag_indices_from(block)] += more[one]
+                place = np.diag_indices_from(block)
+                block[place] += _RIDGE * block[place] + more[one]
                 solvers.append((one, cholesky(block, 0.0)[0]))
 
         def inverse(r: np.ndarray) -> np.ndarray:

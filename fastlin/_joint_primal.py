@@ -28,11 +28,11 @@ T0=time.process_time(); VERB=0
 _FIRST, _GROWTH = 2000, 1.0
 # A set is left when a step gains less than this share of the gap, which falls where sets get
 # nowhere.
-_SHARE, _SHARE_FALL, _LEAST_SHARE = 0.02, 0.1, 1e-9
+_SHARE, _SHARE_FALL, _LEAST_SHARE = 0.02, 0.1, 1e-12
 _MOST_MODELS = 50
 # A model may be worse than its damping where the loss is nearly a line: it grows where less than a
 # quarter of the expected fall comes, and shrinks where three quarters do.
-_DAMPING, _LEAST_DAMPING, _DAMPING_FALL, _DAMPING_RISE = 1e-2, 1e-9, 0.3, 5.0
+_DAMPING, _LEAST_DAMPING, _DAMPING_FALL, _DAMPING_RISE = 1e-2, 1e-9, 0.1, 5.0
 _MOST_TRIALS = 20
 
 
@@ -122,7 +122,7 @@ class _Search:
         turns = 0
         for _ in range(_MOST_MODELS):
             before = self.objective
-            turns += self._step(part, 0.1 * enough, most - turns)
+            turns += self._step(part, 0.01 * enough, most - turns)
             if before - self.objective <= enough or turns >= most:
                 break
         return turns
@@ -135,7 +135,9 @@ class _Search:
         for rows in problem.blocks():
             r[rows] -= problem.target.table(rows)
         r, h = (np.ascontiguousarray((a * self.share[:, None]).T) for a in (r, bends))
-        model = Model(problem, part, r, h, self.coef[part.chosen, part.of], self.damping)
+        # sparsemax is flat where a class is not in the support, until it is
+        sizes = r if problem.loss == "log_loss" else np.repeat(self.share[None], len(r), axis=0)
+        model = Model(problem, part, r, h, sizes, self.coef[part.chosen, part.of], self.damping)
         turns = model.descend(enough, most)
         before = self.objective
         expected = self._search_line(model)
