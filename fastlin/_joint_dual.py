@@ -1,11 +1,11 @@
 """Dual coordinate ascent for K outputs: softmax, sparsemax and the multi-class hinge with an L2
-penalty. `fl_joint_dual.h` has the mathematics of a visit, `_dual_cd` the same for one output."""
+penalty, or L1 and L2. `fl_joint_dual.h` has the mathematics of a visit, `_dual_cd` the same for one
+output."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ._blocks import row_squares
 from ._core import joint_dual as _joint_dual
 from ._dual_watch import Watch
 from ._epochs import RowOrder, row_order
@@ -105,16 +105,6 @@ class _Best:
                         certificate.relative_gap <= tol, self.dual)
 
 
-import os
-EVERY=int(os.environ.get('EVERY','1')); MOM=float(os.environ.get('MOM','0')); HH=float(os.environ.get('HH','10'))
-def _proximal(problem):
-    """(kappa, l2 + kappa)"""
-    if problem.l1 == 0: return 0.0, problem.l2
-    m = float(row_squares(problem.X).mean())/(problem.total_weight*HH)
-    kappa = max(0.0, m - problem.l2)
-    return kappa, problem.l2 + kappa
-
-
 class _Ascent:
     """The dual variables and all that a visit needs."""
 
@@ -123,25 +113,20 @@ class _Ascent:
         self.X = in_single(problem.X, problem.width)
         self.is_log = problem.loss == "log_loss"
         self.wanted = problem.target.mass(problem.weight)
-        self.kappa, self.bend = _proximal(problem)
-        mass = min(1.0 / (problem.total_weight * self.bend), 1e300)
+        mass = min(1.0 / (problem.total_weight * problem.l2), 1e300)
         self.mass = mass * problem.weight if len(problem.weight) else np.full(n, mass)
         self.rule = {
             "loss": problem.code, "fit_intercept": problem.fit_intercept, "mass": mass, "nu": 0.0,
-            "cc": 0.0, "tau": min(problem.l1 / self.bend, 1e300), "K": K, "d": problem.X.shape[1],
+            "cc": 0.0, "tau": min(problem.l1 / problem.l2, 1e300), "K": K, "d": problem.X.shape[1],
             "stride": _STRIDE if n > _MANY_ROWS else 1, "slack": np.inf,
         }
         self.sums = dict.fromkeys(("gap", "objective", "violation"), 0.0)
         self.room = np.empty(_joint_dual.ROOM * problem.width)
         self.B, self.s, self.U = np.zeros((3, problem.width))
-        self.centre = _NOTHING
-        if problem.fit_intercept:
-            self.centre = centre_of(problem.X, problem.weight) if problem.l1 == 0 else np.zeros(
-                problem.X.shape[1])
+        self.centre = self._centre() if problem.fit_intercept else _NOTHING
         self._measure()
         self.state = self._begin(start, self.X.dtype)
         self.W = np.zeros(problem.X.shape[1] * problem.width, self.X.dtype)
-        self.Y = np.zeros_like(self.W) if self.kappa else _NOTHING
         if start is None:
             self._set_intercept(self._first_intercept())
         else:
@@ -151,6 +136,13 @@ class _Ascent:
         codes = problem.target.classes[problem.target.first[:-1]].astype(np.float64)
         self.order = row_order(self.X, codes, rows, True, seed)
         self.active, self.resting = rows, np.zeros(n, np.uint8)
+
+    def _centre(self) -> np.ndarray:
+        """What columns are counted from: with L1 nothing is, or V would be dense."""
+        problem = self.problem
+        if problem.l1:
+            return np.zeros(problem.X.shape[1])
+        return centre_of(problem.X, problem.weight)
 
     def _begin(self, start: JointFit | None, dtype: np.dtype) -> np.ndarray:
         """The dual variables before the first visit: W = 0, or those of a fit."""
@@ -184,7 +176,7 @@ class _Ascent:
         if problem.fit_intercept:
             squares = np.maximum(squares + cc - 2 * self.k, 0.0)
             mean = float(squares @ problem.shares_of(np.arange(len(squares))))
-            nu = proximal_weight(mean, self.bend, _BENDS[problem.loss])
+            nu = proximal_weight(mean, problem.l2, _BENDS[problem.loss])
             squares += nu
             self.rule.update(cc=cc, nu=nu)
         self.h = squares * self.mass
@@ -198,8 +190,8 @@ class _Ascent:
         return p
 
     def weights(self) -> tuple[np.ndarray, float]:
-        """(W, D without its penalty) of dual variables near ours that are feasible."""
-        problem, bounds = self.problem, []
+        """(W, D) of dual variables near ours that are feasible."""
+        problem = self.problem
         mass = np.zeros(problem.n_classes)
         if problem.fit_intercept:
             for rows in problem.blocks():
@@ -210,9 +202,7 @@ class _Ascent:
             return feasible(p, mass, self.wanted) if problem.fit_intercept else p
 
         V, bound = problem.dual_side(probabilities)
-        if self.kappa:
-            V += self.kappa * self.Y
-        return shrunk(V, problem.l1) / self.bend, bound
+        return shrunk(V, problem.l1) / problem.l2, bound
 
     def _sum_up(self) -> None:
         """W, s and U from the dual variables; b stays."""
@@ -227,8 +217,6 @@ class _Ascent:
             return pull
 
         self.W[:] = problem.added(pulls)
-        if self.kappa:
-            self.W += (self.kappa / self.bend) * self.Y
         K = problem.n_classes
         self.s[:K], self.U[:K] = s, U
         self._set_intercept(b)
@@ -263,23 +251,9 @@ class _Ascent:
             )  # fmt: skip
         if problem.fit_intercept:
             self.B += self.rule["nu"] * self.s
-        if self.kappa:
-            self.n_epochs += 1
-            if self.n_epochs % EVERY == 0:
-                self._move_centre()
         if not self.is_log:
             self.rule["slack"] = self.sums["violation"] or np.inf
             self._visit_only(self.active[self.resting[self.active] == 0])
-
-    n_epochs = 0
-    def _move_centre(self):
-        W = shrunk(self.W, self.W.dtype.type(self.rule["tau"]))
-        new = W
-        if MOM:
-            new = W + self.W.dtype.type(MOM)*(W - self.last) if hasattr(self,'last') else W
-            self.last = W
-        self.W += self.W.dtype.type(self.kappa/self.bend)*(new - self.Y)
-        self.Y = new
 
     def estimate(self) -> float:
         """The relative gap, as the visits of the last epoch saw it."""
@@ -308,5 +282,4 @@ class _Ascent:
             self._measure()
         if self.X.dtype == np.float64:
             self.W, self.state = self.W.astype(np.float64), self.state.astype(np.float64)
-            self.Y = self.Y.astype(np.float64)
         self._sum_up()

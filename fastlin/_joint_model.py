@@ -89,20 +89,17 @@ class Model:
         self.w, self.b = begun.copy(), np.zeros(len(h))
         self.t, self.m = np.zeros_like(h), np.zeros(h.shape[1])
 
-    def descend(self, enough: float, most: int) -> int:
-        """Go near the minimum, until a turn gains no more than `enough`: turns taken, a product of
-        the Hessian being one."""
-        first, turns = 0.0, 0
-        for round in range(_ROUNDS):
+    def descend(self, enough: float) -> None:
+        """Go near the minimum, until a turn gains no more than `enough`."""
+        first = 0.0
+        for k in range(_ROUNDS):
             for _ in range(_TURNS):
                 fall = self._turn()
-                turns += 1
                 first = max(first, fall)
-                if fall <= max(_OF_FIRST_TURN * first, enough) or turns >= most:
-                    return turns
-            if round < _ROUNDS - 1:
-                turns += self._along_the_face(most - turns)
-        return turns
+                if fall <= max(_OF_FIRST_TURN * first, enough):
+                    return
+            if k < _ROUNDS - 1:
+                self._along_the_face()
 
     def _turn(self) -> float:
         """A step along each weight and intercept: by how much the model fell."""
@@ -119,30 +116,28 @@ class Model:
 
     # all weights that are not 0 at once
 
-    def _along_the_face(self, most: int) -> int:
+    def _along_the_face(self) -> None:
         """A step of Newton's method on the weights that are not 0, which those that would change
-        sign end at 0: products of the Hessian taken."""
+        sign end at 0."""
         on = np.flatnonzero(self.w)
         if not len(on):
-            return 0
-        d, d_b, products = self._direction(on, min(_MOST_PRODUCTS, most))
+            return
+        d, d_b = self._direction(on)
         before = self.w, self.b, self.t, self.m
-        value = self._value(*before)
+        value = self._value()
         towards = self.w[on] * d < 0
         reach = float((-self.w[on][towards] / d[towards]).min(initial=1.0))
         for size in (*_SIZES, reach):
-            w, b = before[0].copy(), before[1] + size * d_b
+            w = before[0].copy()
             w[on] += size * d
             w[w * before[0] < 0] = 0.0
-            self.w, self.b = w, b
-            self.t, self.m = self._responses(self.part, w - self.begun, b)
+            self.w, self.b = w, before[1] + size * d_b
+            self.t, self.m = self._responses(self.part, w - self.begun, self.b)
             # weights that were cut off at 0 leave the others in the wrong place: a turn mends that
             self._turn()
-            products += 1
-            if self._value(self.w, self.b, self.t, self.m) < value:
-                return products
+            if self._value() < value:
+                return
         self.w, self.b, self.t, self.m = before
-        return products
 
     def _responses(self, part: WorkingSet, d: np.ndarray,
                    d_b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -151,15 +146,16 @@ class Model:
         part.over(_primal.spread, d, t)
         return t, self.e * np.einsum("ki,ki->i", self.h, t)
 
-    def _value(self, w: np.ndarray, b: np.ndarray, t: np.ndarray, m: np.ndarray) -> float:
+    def _value(self) -> float:
         """The model with its penalty."""
-        d = w - self.begun
-        square = float(np.einsum("ki,ki,ki->", self.h, t, t)) - float((m * m) @ (1.0 / self.e))
-        square += float((d * d) @ self.damping)
-        return float(self.g @ d) + float(self.g_b @ b) + 0.5 * square + self.problem.penalty(w)
+        d = self.w - self.begun
+        square = float(np.einsum("ki,ki,ki->", self.h, self.t, self.t))
+        square += float((d * d) @ self.damping) - float((self.m * self.m) @ (1.0 / self.e))
+        linear = float(self.g @ d) + float(self.g_b @ self.b)
+        return linear + 0.5 * square + self.problem.penalty(self.w)
 
-    def _direction(self, on: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, int]:
-        """(d, d_b, products) by preconditioned conjugate gradients."""
+    def _direction(self, on: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(d, d_b) by preconditioned conjugate gradients."""
         part, l1, l2 = self.part.taken(on), self.problem.l1, self.problem.l2
         w, more = self.w[on], self.damping[on] + l2
         pull = self.h * (self.t - self.m)
@@ -172,13 +168,14 @@ class Model:
         d, d_b = np.zeros_like(r), np.zeros_like(r_b)
         y, y_b = inverse(r), inverse_b * r_b
         rho = first = float(r @ y) + float(r_b @ y_b)
-        v, v_b, products = y.copy(), y_b.copy(), 0
-        while products < most and rho > _ACCURACY**2 * first:
+        v, v_b = y.copy(), y_b.copy()
+        for _ in range(_MOST_PRODUCTS):
+            if not rho > _ACCURACY**2 * first:
+                break
             t, m = self._responses(part, v, v_b)
             t -= m
             t *= self.h
             out, out_b = part.gathered(t) + more * v, t.sum(axis=1) * self.problem.fit_intercept
-            products += 1
             curvature = float(v @ out) + float(v_b @ out_b)
             if not curvature > 0:
                 break
@@ -191,7 +188,7 @@ class Model:
             rho, last = float(r @ y) + float(r_b @ y_b), rho
             v = y + (rho / last) * v
             v_b = y_b + (rho / last) * v_b
-        return d, d_b, products
+        return d, d_b
 
     def _inverse(self, part: WorkingSet, bend: np.ndarray, more: np.ndarray
                  ) -> Callable[[np.ndarray], np.ndarray]:

@@ -21,8 +21,6 @@ from ._problem import Certificate
 from ._transpose import transposed
 
 __all__ = ["solve"]
-import time
-T0=time.process_time(); VERB=0
 
 # Weights in the first set, and the most new ones as a share of those that are not 0
 _FIRST, _GROWTH = 2000, 1.0
@@ -30,6 +28,8 @@ _FIRST, _GROWTH = 2000, 1.0
 # nowhere.
 _SHARE, _SHARE_FALL, _LEAST_SHARE = 0.02, 0.1, 1e-12
 _MOST_MODELS = 50
+# and a model when a turn gains less than this share of that.
+_OF_STEP = 0.01
 # A model may be worse than its damping where the loss is nearly a line: it grows where less than a
 # quarter of the expected fall comes, and shrinks where three quarters do.
 _DAMPING, _LEAST_DAMPING, _DAMPING_FALL, _DAMPING_RISE = 1e-2, 1e-9, 0.1, 5.0
@@ -38,24 +38,23 @@ _MOST_TRIALS = 20
 
 def solve(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarray,
           start: JointFit | None = None) -> JointFit:
-    """Minimise until the relative gap is at most `tol`, or for `max_iter` turns over a set."""
+    """Minimise until the relative gap is at most `tol`, or for `max_iter` models."""
     search = _Search(problem, start)
-    share, last, turns, bound = _SHARE, np.inf, 0, -np.inf
+    share, last, n_iter, bound = _SHARE, np.inf, 0, -np.inf
     while True:
         V, dual = search.look()
         bound = max(bound, dual)
         certificate = problem.certificate(search.objective, bound)
         gap = certificate.gap
-        if VERB: print('  look P %.8f D %.8f gap %.2e turns %d nnz %d t %.2f'%(search.objective,bound,certificate.relative_gap,turns,(search.coef!=0).sum(),time.process_time()-T0),flush=True)
-        if certificate.relative_gap <= tol or turns >= max_iter or not np.isfinite(gap):
+        if certificate.relative_gap <= tol or n_iter >= max_iter or not np.isfinite(gap):
             break
         if gap > 0.5 * last:
             share *= _SHARE_FALL
             if share < _LEAST_SHARE:
                 break
         last = gap
-        turns += search.descend(search.chosen(V), share * gap, max_iter - turns)
-    return search.fit(turns, certificate, tol)
+        n_iter += search.descend(search.chosen(V), share * gap, max_iter - n_iter)
+    return search.fit(n_iter, certificate, tol)
 
 
 class _Search:
@@ -118,35 +117,33 @@ class _Search:
         return WorkingSet(self.columns, *np.nonzero(wanted.T), problem.n_classes)
 
     def descend(self, part: WorkingSet, enough: float, most: int) -> int:
-        """Newton steps on a set of weights, until one gains no more than `enough`: turns taken."""
-        turns = 0
-        for _ in range(_MOST_MODELS):
+        """Newton steps on a set of weights, at most so many, until one gains no more than `enough`:
+        how many."""
+        for n_iter in range(1, min(most, _MOST_MODELS) + 1):
             before = self.objective
-            turns += self._step(part, 0.01 * enough, most - turns)
-            if before - self.objective <= enough or turns >= most:
+            self._step(part, _OF_STEP * enough)
+            if before - self.objective <= enough:
                 break
-        return turns
+        return n_iter
 
-    def _step(self, part: WorkingSet, enough: float, most: int) -> int:
-        """One of them."""
+    def _step(self, part: WorkingSet, enough: float) -> None:
+        """To the minimum of a model, where turns gain no more than `enough`."""
         problem = self.problem
         bends = self.p if problem.loss == "log_loss" else (self.p > 0).astype(np.float64)
         r = self.p.copy()
         for rows in problem.blocks():
             r[rows] -= problem.target.table(rows)
-        r, h = (np.ascontiguousarray((a * self.share[:, None]).T) for a in (r, bends))
+        r, h = (np.ascontiguousarray((each * self.share[:, None]).T) for each in (r, bends))
         # sparsemax is flat where a class is not in the support, until it is
         sizes = r if problem.loss == "log_loss" else np.repeat(self.share[None], len(r), axis=0)
         model = Model(problem, part, r, h, sizes, self.coef[part.chosen, part.of], self.damping)
-        turns = model.descend(enough, most)
+        model.descend(enough)
         before = self.objective
         expected = self._search_line(model)
-        if VERB>1: print('     turns %d set %d P %.9f fall %.2e exp %.2e damp %.1e t %.2f'%(turns,len(part),self.objective,before-self.objective,expected,self.damping,time.process_time()-T0))
         if before - self.objective >= 0.75 * expected:
             self.damping = max(_LEAST_DAMPING, self.damping * _DAMPING_FALL)
         elif before - self.objective < 0.25 * expected:
             self.damping *= _DAMPING_RISE
-        return turns
 
     def _search_line(self, model: Model) -> float:
         """Go towards the minimum of a model as far as the objective falls well; returns what fall
@@ -172,8 +169,8 @@ class _Search:
             size *= 0.5
         return promised
 
-    def fit(self, turns: int, certificate: Certificate, tol: float) -> JointFit:
+    def fit(self, n_iter: int, certificate: Certificate, tol: float) -> JointFit:
         """The answer."""
         coef = np.ascontiguousarray(self.coef.T)
-        return JointFit(coef, self.b - self.b.mean(), turns, certificate,
+        return JointFit(coef, self.b - self.b.mean(), n_iter, certificate,
                         certificate.relative_gap <= tol)

@@ -18,7 +18,7 @@
 
 /* One class of the model: arrays over the rows. */
 struct fl_joint_model {
-    const double *h, *e, *g; /* g: the gradient of the loss in the responses */
+    const double *h, *e, *g; /* g weighs squares */
     double *t, *m;
 };
 

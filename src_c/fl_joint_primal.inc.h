@@ -8,8 +8,8 @@ FL_INLINE double FL_TYPED(fl_joint_model_slope)(const struct fl_joint_model *q, 
     return sum;
 }
 
-/* Its curvature, and the sum of squares that the gradient weighs, which stays above 0 where rows are
- * wrong and sure of it and the loss is nearly a line. */
+/* Its curvature, and the sum of squares that |g| weighs: with the gradient of softmax for g, that
+ * stays above 0 where rows are wrong and sure of it and the loss is nearly a line. */
 FL_INLINE double FL_TYPED(fl_joint_model_bend)(const struct fl_joint_model *q, struct fl_row x,
                                                double *size) {
     const double *FL_RESTRICT h = q->h, *FL_RESTRICT e = q->e, *FL_RESTRICT g = q->g;

@@ -37,16 +37,15 @@ def spread(Rows columns, const int64_t[::1] chosen, const int64_t[::1] first,
 
 
 def bends(Rows columns, const int64_t[::1] chosen, const int64_t[::1] first,
-          const double[:, ::1] r, const double[:, ::1] h, const double[::1] e, double[::1] bend,
+          const double[:, ::1] g, const double[:, ::1] h, const double[::1] e, double[::1] bend,
           double[::1] size, Py_ssize_t start, Py_ssize_t stop):
-    """The curvatures of the model, and the sums of squares that |r| weighs, r being the gradient of
-    the loss in the responses."""
+    """The curvatures of the model, and the sums of the squares of a column that |g[k]| weighs."""
     cdef Py_ssize_t k, a
     cdef fl_joint_model q
     q.e, q.t, q.m = &e[0], NULL, NULL
     with nogil:
         for k in range(start, stop):
-            q.h, q.g = &h[k, 0], &r[k, 0]
+            q.h, q.g = &h[k, 0], &g[k, 0]
             for a in range(first[k], first[k + 1]):
                 if columns.is_float32:
                     bend[a] = fl_joint_model_bend_f32(&q, fl_row_at_f32(&columns.c, chosen[a]),
