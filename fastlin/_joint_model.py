@@ -32,6 +32,7 @@ _LARGEST_BLOCK = 1500
 _RIDGE = 1e-6
 _MOST_PRODUCTS, _ACCURACY = 60, 0.1
 _SIZES = (1.0, 0.3, 0.1)
+_ROUNDING = 1e-15
 
 
 class WorkingSet:
@@ -124,7 +125,7 @@ class Model:
             return
         d, d_b = self._direction(on)
         before = self.w, self.b, self.t, self.m
-        value = self._value()
+        value = self._value() + _ROUNDING * self.problem.penalty(self.w)
         towards = self.w[on] * d < 0
         reach = float((-self.w[on][towards] / d[towards]).min(initial=1.0))
         for size in (*_SIZES, reach):
@@ -135,7 +136,7 @@ class Model:
             self.t, self.m = self._responses(self.part, w - self.begun, self.b)
             # weights that were cut off at 0 leave the others in the wrong place: a turn mends that
             self._turn()
-            if self._value() < value:
+            if self._value() <= value:
                 return
         self.w, self.b, self.t, self.m = before
 

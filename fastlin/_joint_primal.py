@@ -34,6 +34,8 @@ _OF_STEP = 0.01
 # quarter of the expected fall comes, and shrinks where three quarters do.
 _DAMPING, _LEAST_DAMPING, _DAMPING_FALL, _DAMPING_RISE = 1e-2, 1e-9, 0.1, 5.0
 _MOST_TRIALS = 20
+# What rounding leaves of the objective: steps that gain less may be the last ones.
+_ROUNDING = 1e-15
 
 
 def solve(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarray,
@@ -140,9 +142,10 @@ class _Search:
         model.descend(enough)
         before = self.objective
         expected = self._search_line(model)
-        if before - self.objective >= 0.75 * expected:
+        fall = before - self.objective
+        if fall + _ROUNDING * before >= 0.75 * expected:
             self.damping = max(_LEAST_DAMPING, self.damping * _DAMPING_FALL)
-        elif before - self.objective < 0.25 * expected:
+        elif fall < 0.25 * expected:
             self.damping *= _DAMPING_RISE
 
     def _search_line(self, model: Model) -> float:
@@ -154,13 +157,14 @@ class _Search:
         promised = old - problem.penalty(model.w) - float(model.g @ change)
         promised -= float(model.g_b @ model.b)
         along, size, p = np.ascontiguousarray(model.t.T), 1.0, np.empty_like(self.p)
-        for _ in range(_MOST_TRIALS if promised > 0 else 0):
+        noise = _ROUNDING * self.objective
+        for _ in range(_MOST_TRIALS if promised > -noise else 0):
             z = self.z.copy()
             z[:, :K] += size * along
             w = model.w if size == 1 else model.begun + size * change
             loss = self._evaluate(z, p)
             fall = self.loss - loss + old - problem.penalty(w)
-            if fall >= 1e-3 * size * promised:
+            if fall + noise >= 1e-3 * size * promised:
                 self.z, self.p, self.loss = z, p, loss
                 self.coef[part.chosen, part.of] = w
                 self.b = self.b + size * model.b
