@@ -33,6 +33,7 @@ MODULES = {
     "joint": [],
     "joint_blocks": [],
     "joint_dual": [],
+    "joint_primal": [],
     "voted": [],
     "respond": [],
     "scorer": [],

@@ -1,5 +1,6 @@
 """Dual coordinate ascent for K outputs: softmax, sparsemax and the multi-class hinge with an L2
-penalty. `fl_joint_dual.h` has the mathematics of a visit, `_dual_cd` the same for one output."""
+penalty, or L1 and L2. `fl_joint_dual.h` has the mathematics of a visit, `_dual_cd` the same for one
+output."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from ._core import joint_dual as _joint_dual
 from ._dual_watch import Watch
 from ._epochs import RowOrder, row_order
 from ._isa import ISA
-from ._joint_problem import JointFit, JointProblem, feasible, inverse_of_bend, times
+from ._joint_problem import JointFit, JointProblem, feasible, inverse_of_bend, shrunk, times
 from ._parallel import Cancelled, is_cancelled
 from ._row_centre import centre_of, in_single, proximal_weight, seen_from
 from ._scores import rows_per_call
@@ -75,7 +76,6 @@ class _Best:
         problem = self.problem
         W, bound = ascent.weights()
         penalty = problem.penalty(W)
-        bound -= penalty
         b = ascent.intercept()
         sums = problem.sums(W, b, with_bend=problem.fit_intercept)
         objective = sums.mean_loss + penalty
@@ -117,13 +117,13 @@ class _Ascent:
         self.mass = mass * problem.weight if len(problem.weight) else np.full(n, mass)
         self.rule = {
             "loss": problem.code, "fit_intercept": problem.fit_intercept, "mass": mass, "nu": 0.0,
-            "cc": 0.0, "K": K, "d": problem.X.shape[1],
+            "cc": 0.0, "tau": min(problem.l1 / problem.l2, 1e300), "K": K, "d": problem.X.shape[1],
             "stride": _STRIDE if n > _MANY_ROWS else 1, "slack": np.inf,
         }
         self.sums = dict.fromkeys(("gap", "objective", "violation"), 0.0)
         self.room = np.empty(_joint_dual.ROOM * problem.width)
         self.B, self.s, self.U = np.zeros((3, problem.width))
-        self.centre = centre_of(problem.X, problem.weight) if problem.fit_intercept else _NOTHING
+        self.centre = self._centre() if problem.fit_intercept else _NOTHING
         self._measure()
         self.state = self._begin(start, self.X.dtype)
         self.W = np.zeros(problem.X.shape[1] * problem.width, self.X.dtype)
@@ -136,6 +136,13 @@ class _Ascent:
         codes = problem.target.classes[problem.target.first[:-1]].astype(np.float64)
         self.order = row_order(self.X, codes, rows, True, seed)
         self.active, self.resting = rows, np.zeros(n, np.uint8)
+
+    def _centre(self) -> np.ndarray:
+        """What columns are counted from: with L1 nothing is, or V would be dense."""
+        problem = self.problem
+        if problem.l1:
+            return np.zeros(problem.X.shape[1])
+        return centre_of(problem.X, problem.weight)
 
     def _begin(self, start: JointFit | None, dtype: np.dtype) -> np.ndarray:
         """The dual variables before the first visit: W = 0, or those of a fit."""
@@ -176,22 +183,19 @@ class _Ascent:
         return p
 
     def weights(self) -> tuple[np.ndarray, float]:
-        """(W, D without its penalty) of dual variables near ours that are feasible."""
-        problem, bounds = self.problem, []
+        """(W, D) of dual variables near ours that are feasible."""
+        problem = self.problem
         mass = np.zeros(problem.n_classes)
         if problem.fit_intercept:
             for rows in problem.blocks():
                 mass += (self.mass[rows] / self.rule["mass"]) @ self._probabilities(rows)
 
-        def pulls(rows: np.ndarray) -> np.ndarray:
+        def probabilities(rows: np.ndarray) -> np.ndarray:
             p = self._probabilities(rows)
-            if problem.fit_intercept:
-                p = feasible(p, mass, self.wanted)
-            bounds.append(problem.dual_loss(p, rows))
-            return (problem.target.table(rows) - p) * self.mass[rows, None]
+            return feasible(p, mass, self.wanted) if problem.fit_intercept else p
 
-        W = problem.added(pulls)
-        return W, float(sum(bounds))
+        V, bound = problem.dual_side(probabilities)
+        return shrunk(V, problem.l1) / problem.l2, bound
 
     def _sum_up(self) -> None:
         """W, s and U from the dual variables; b stays."""

@@ -333,33 +333,14 @@ class Descent:
         self._settle_intercepts()
         problem, point = self.problem, self.point
         mass = self.wanted + point.slope
-        bounds: list[float] = []
 
-        def probabilities(rows: np.ndarray, shrink: float) -> np.ndarray:
+        def probabilities(rows: np.ndarray) -> np.ndarray:
             z = problem.responses(point.W, point.b, rows, self.room)
             p = problem.evaluated(z, rows)[1]
-            if problem.fit_intercept:
-                p = feasible(p, mass, self.wanted)
-            return p if shrink == 1 else shrink * p + (1 - shrink) * problem.target.table(rows)
+            return feasible(p, mass, self.wanted) if problem.fit_intercept else p
 
-        def pulls(rows: np.ndarray) -> np.ndarray:
-            p = probabilities(rows, 1.0)
-            bounds.append(problem.dual_loss(p, rows))
-            return (problem.target.table(rows) - p) * self.share[rows, None]
-
-        V = problem.added(pulls)
-        largest, bound = float(np.abs(V).max(initial=0.0)), float(sum(bounds))
-        if problem.l2:
-            excess = np.maximum(np.abs(V) - problem.l1, 0.0)
-            bound -= float(excess @ excess) / (2 * problem.l2)
-        elif problem.l1:
-            if largest > problem.l1:
-                shrink = problem.l1 / largest
-                bound = float(sum(
-                    problem.dual_loss(probabilities(rows, shrink), rows)
-                    for rows in problem.blocks()
-                ))
-        else:
+        V, bound = problem.dual_side(probabilities)
+        if not (problem.l1 or problem.l2):
             return self._measured_without_penalty(V, bound)
         self.certificate = problem.certificate(point.objective, bound)
         return self.certificate

@@ -27,7 +27,8 @@ from ._problem import LOSS_CODES, Certificate
 from ._scores import rows_per_call
 
 __all__ = [
-    "Distributions", "JointFit", "JointProblem", "Sums", "feasible", "inverse_of_bend", "times",
+    "Distributions", "JointFit", "JointProblem", "Sums", "feasible", "inverse_of_bend", "shrunk",
+    "times",
 ]  # fmt: skip
 
 _NO_WEIGHTS = np.empty(0)
@@ -289,6 +290,30 @@ class JointProblem:
         q = target.table(rows)
         return float(0.5 * (s @ ((q * q).sum(axis=1) - (p * p).sum(axis=1))))
 
+    def dual_side(self, probabilities: Callable[[np.ndarray], np.ndarray]
+                  ) -> tuple[np.ndarray, float]:
+        """(V, D) at feasible p, which `probabilities` gives for some rows. Where there is L1 alone
+        and |v| is above it somewhere, D is that of p moved towards q; V is not."""
+        bounds: list[float] = []
+
+        def pulls(rows: np.ndarray) -> np.ndarray:
+            p = probabilities(rows)
+            bounds.append(self.dual_loss(p, rows))
+            return (self.target.table(rows) - p) * self.shares_of(rows)[:, None]
+
+        V = self.added(pulls)
+        if self.l2:
+            excess = shrunk(V, self.l1)
+            return V, float(sum(bounds)) - float(excess @ excess) / (2 * self.l2)
+        largest = float(np.abs(V).max(initial=0.0))
+        if not 0 < self.l1 < largest:
+            return V, float(sum(bounds))
+        kept, bound = self.l1 / largest, 0.0
+        for rows in self.blocks():
+            p = kept * probabilities(rows) + (1 - kept) * self.target.table(rows)
+            bound += self.dual_loss(p, rows)
+        return V, bound
+
     def mean_loss_of_nothing(self) -> float:
         """The mean loss at W = 0, b = 0, whose size bounds what rounding leaves of P."""
         K = self.n_classes
@@ -314,6 +339,11 @@ class JointFit:
     converged: bool
     # p of each row, where the solver has it: a warm start
     dual: np.ndarray | None = None
+
+
+def shrunk(V: np.ndarray, by: float) -> np.ndarray:
+    """V with each entry nearer to 0 by so much."""
+    return V - np.clip(V, -by, by) if by else V
 
 
 def feasible(p: np.ndarray, mass: np.ndarray, wanted: np.ndarray) -> np.ndarray:

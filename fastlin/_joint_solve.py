@@ -7,7 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from . import _joint_dual, _joint_newton, _joint_sets
+from . import _joint_dual, _joint_newton, _joint_primal, _joint_sets
+from ._blocks import row_squares
 from ._joint_problem import JointFit, JointProblem
 from ._solve import PEER_SOLVERS, is_little
 
@@ -19,6 +20,8 @@ _MOST_DUAL_BYTES = 1 << 28
 # Epochs after which dual coordinate ascent leaves a smooth loss to Newton's method
 _FAR = 200
 _FEW_COLUMNS = 1000
+# The curvature of a row beside that of an L2 penalty, beyond which ascent takes hundreds of epochs
+_WEAK = 300.0
 _LAST_DIGITS = 1e-14
 
 
@@ -46,8 +49,6 @@ def _refusal(problem: JointProblem, solver: str) -> str:
     if solver == "direct":
         return f"is not for the loss {problem.loss!r}"
     if solver == "dual_cd":
-        if problem.l1 > 0:
-            return "takes no L1 penalty"
         return "" if problem.l2 > 0 else "needs an L2 penalty"
     if problem.loss == "hinge":
         return "needs a smooth loss, and 'hinge' is not"
@@ -61,11 +62,9 @@ def _automatic(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarra
     """The solver by the penalty and the shape of the data: ascent by rows for sparse rows with an
     L2 penalty; Newton's method where rows are dense or columns few, where there are so many rows
     and classes that dual variables would take much memory, and where ascent turns out slow."""
-    n, d, K = *problem.X.shape, problem.n_classes
     if problem.l1 > 0:
-        wide = problem.X.layout != "dense" and d > _FEW_COLUMNS
-        run = _joint_sets.solve if wide else _joint_newton.solve
-        return run(problem, tol, max_iter, seed, start)
+        return _sparse(problem, tol, max_iter, seed, start)
+    n, d, K = *problem.X.shape, problem.n_classes
     if problem.loss == "hinge":
         return _joint_dual.solve(problem, tol, max_iter, seed, start)
     few = problem.X.layout == "dense" or d <= _FEW_COLUMNS
@@ -81,3 +80,22 @@ def _automatic(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarra
         return begun
     rest = newton(tol=tol, max_iter=max_iter - _FAR, start=begun)
     return replace(rest, n_iter=begun.n_iter + rest.n_iter)
+
+
+def _sparse(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarray,
+            start: JointFit | None) -> JointFit:
+    """Of those for an L1 penalty: for wide sparse rows ascent where the L2 penalty is not weak,
+    else descent by columns; without the memory that both take, or else, Newton's method."""
+    n, d, K = *problem.X.shape, problem.n_classes
+    if problem.X.layout == "dense" or d <= _FEW_COLUMNS:
+        return _joint_newton.solve(problem, tol, max_iter, seed, start)
+    if n * K * np.dtype(np.float64).itemsize > _MOST_DUAL_BYTES:
+        return _joint_sets.solve(problem, tol, max_iter, seed, start)
+    before = 0
+    if float(row_squares(problem.X).mean()) <= _WEAK * problem.total_weight * problem.l2:
+        start = _joint_dual.solve(problem, tol, min(_FAR, max_iter), seed, start)
+        before = start.n_iter
+        if start.converged or max_iter <= _FAR:
+            return start
+    fit = _joint_primal.solve(problem, tol, max_iter - before, seed, start)
+    return replace(fit, n_iter=before + fit.n_iter)

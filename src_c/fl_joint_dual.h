@@ -15,7 +15,12 @@
  * regression and maximum entropy models", Machine Learning 85, section 5; ours are solved together
  * by Newton's method).
  *
- * The free intercept is that of fl_dual.h, K times: B, s and U are vectors.
+ * With a penalty l1 |W|_1 besides, tau = l1 / l2 and V = sum_i C_i (q_i - p_i) x_i^T, what is kept
+ * is V, W has its entries nearer to 0 by tau, and the step is the same: W moves by no more than V
+ * does, so that the dual rises at least as much (Shalev-Shwartz & Zhang 2016, "Accelerated proximal
+ * stochastic dual coordinate ascent for regularized loss minimization", Math. Program. 155).
+ *
+ * The free intercept is that of fl_dual.h, K times: B, s and U are vectors; c = 0 with L1.
  *
  * What is kept of a row is p; for softmax its logarithm.
  */
@@ -36,6 +41,7 @@ struct fl_joint_dual_rule {
     int fit_intercept;
     double mass; /* C_i of a row of weight 1 */
     double nu, cc;
+    double tau; /* W here is V, whose weights are nearer to 0 by this */
     int64_t K, d;
     int64_t stride; /* the gap is estimated on every so many rows */
     double slack;   /* a row that is held at a corner by more may rest */
@@ -62,7 +68,7 @@ FL_INLINE int64_t fl_joint_width(int64_t K) {
 }
 
 /* Numbers that a visit works with, per output. */
-#define FL_JOINT_ROOM 6
+#define FL_JOINT_ROOM 7
 
 /* The kernels for one type. Weights stand in groups of 16 outputs, the last of 4, 8 or 16:
  * W[group][feature][output]. */

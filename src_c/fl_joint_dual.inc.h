@@ -21,6 +21,14 @@ static void FL_TYPED(fl_joint_respond)(struct fl_row row, const void *W, int64_t
                  fl_multi_respond_4(row, at, z + k))
 }
 
+static void FL_TYPED(fl_joint_respond_shrunk)(struct fl_row row, const void *W, int64_t d,
+                                              int64_t width, FL_REAL by, double *z) {
+    const FL_REAL *at = (const FL_REAL *)W;
+    FL_BY_GROUPS(fl_multi_respond_shrunk_16(row, at, by, z + k),
+                 fl_multi_respond_shrunk_8(row, at, by, z + k),
+                 fl_multi_respond_shrunk_4(row, at, by, z + k))
+}
+
 static void FL_TYPED(fl_joint_add)(struct fl_row row, const double *by, int64_t d, int64_t width,
                                    void *W) {
     FL_REAL *at = (FL_REAL *)W;
@@ -147,77 +155,97 @@ static double fl_joint_softmax_gap(const double *z, const double *t, const doubl
     }
     return top + fl_log(sum) + linear;
 }
+
+/* Enter a row into the estimate: the gap and loss + a.z / 2, a = q - p. `t` is what is kept of the
+ * row, p or log p; v is room. */
+static void fl_joint_estimate(const struct fl_joint_dual_rule *rule,
+                              const struct fl_joint_visit *visit, const double *z,
+                              const double *t, const double *p, double *v,
+                              struct fl_joint_dual_sums *sums) {
+    const int64_t K = rule->K;
+    double gap, spread = 0.0, target = 0.0, own = 0.0, at_p = 0.0, square = 0.0;
+    for (int64_t k = 0; k < K; k++) at_p += p[k] * z[k];
+    for (int64_t k = 0; k < visit->n_classes; k++) {
+        target += visit->shares[k] * z[visit->classes[k]];
+        own += visit->shares[k] * visit->shares[k];
+    }
+    if (rule->loss == FL_LOSS_LOG) {
+        gap = fl_joint_softmax_gap(z, t, p, K);
+        for (int64_t k = 0; k < K; k++) spread += p[k] * t[k];
+    } else if (rule->loss == FL_LOSS_HINGE) {
+        /* z has the margin in it, and half of it belongs to neither side */
+        gap = fl_largest(z, K) - at_p;
+        spread = -0.5 * (1.0 - p[visit->classes[0]]);
+    } else {
+        for (int64_t k = 0; k < K; k++) square += p[k] * p[k];
+        spread = 0.5 * square;
+        gap = fl_joint_max(rule->loss, z, K, 0, v) + z[0] + spread - at_p;
+    }
+    /* loss = gap + p.z - Omega(p) - q.z + Omega0(q) */
+    sums->gap += visit->C * gap;
+    sums->objective += visit->C * (gap - spread + fl_joint_offset(rule->loss, own) -
+                                   0.5 * (target - at_p));
+}
+
+/* What becomes of a row's t; returns its slack, and the row moves only if that is below 0. */
+static double fl_joint_move(const struct fl_joint_dual_rule *rule,
+                            const struct fl_joint_visit *visit, const double *z, const double *p,
+                            double *t, double *room) {
+    const int64_t K = rule->K, width = fl_joint_width(K);
+    double *u = room, *v = room + width, *w = room + 2 * width;
+    if (rule->loss != FL_LOSS_LOG) {
+        return fl_joint_simplex_step(z, visit->h, rule->loss == FL_LOSS_HINGE ? 0.0 : 1.0, K, t, u);
+    }
+    for (int64_t k = 0; k < K; k++) u[k] = z[k] + visit->h * p[k];
+    fl_joint_softmax_step(u, visit->h, K, t, v, w, room + 3 * width);
+    return -1.0;
+}
 #endif
+
+/* z: the responses of a row, those of the hinge with its margin. */
+static void FL_TYPED(fl_joint_responses)(const struct fl_joint_dual_rule *rule,
+                                         const struct fl_joint_visit *visit, struct fl_row row,
+                                         const double *B, const double *s, const double *U,
+                                         const void *W, double *z) {
+    const int64_t K = rule->K, width = fl_joint_width(K);
+    if (rule->tau > 0) {
+        FL_TYPED(fl_joint_respond_shrunk)(row, W, rule->d, width, (FL_REAL)rule->tau, z);
+    } else {
+        FL_TYPED(fl_joint_respond)(row, W, rule->d, width, z);
+    }
+    if (rule->fit_intercept) {
+        const double by_sum = rule->nu - visit->k + rule->cc;
+        for (int64_t k = 0; k < K; k++) z[k] += B[k] + by_sum * s[k] - U[k];
+    }
+    if (rule->loss == FL_LOSS_HINGE) {
+        for (int64_t k = 0; k < K; k++) z[k] += 1.0;
+        z[visit->classes[0]] -= 1.0;
+    }
+}
 
 static int FL_TYPED(fl_joint_dual_step)(const struct fl_joint_dual_rule *rule,
                                         const struct fl_joint_visit *visit, struct fl_row row,
                                         void *state, const double *B, double *s, double *U,
                                         void *W, double *room, struct fl_joint_dual_sums *sums) {
     const int64_t K = rule->K, width = fl_joint_width(K);
-    const int is_log = rule->loss == FL_LOSS_LOG, is_hinge = rule->loss == FL_LOSS_HINGE;
-    double *z = room, *old = room + width, *p = room + 2 * width, *u = room + 3 * width;
-    double *v = room + 4 * width;
+    const int is_log = rule->loss == FL_LOSS_LOG;
+    double *z = room, *p = room + width, *t = room + 2 * width;
     FL_REAL *kept = (FL_REAL *)state;
-    double slack = -1.0, most = 0.0;
-    FL_TYPED(fl_joint_respond)(row, W, rule->d, width, z);
-    if (rule->fit_intercept) {
-        const double by_sum = rule->nu - visit->k + rule->cc;
-        for (int64_t k = 0; k < K; k++) z[k] += B[k] + by_sum * s[k] - U[k];
-    }
-    for (int64_t k = 0; k < K; k++) old[k] = is_log ? fl_exp_near((double)kept[k]) : kept[k];
-    if (is_hinge) {
-        for (int64_t k = 0; k < K; k++) z[k] += 1.0;
-        z[visit->classes[0]] -= 1.0;
-    }
-    if (visit->sampled) {
-        /* the gap and loss + a.z / 2 of a row, a = q - p */
-        double gap, spread = 0.0, target = 0.0, own = 0.0, at_p = 0.0, square = 0.0;
-        for (int64_t k = 0; k < K; k++) at_p += old[k] * z[k];
-        for (int64_t k = 0; k < visit->n_classes; k++) {
-            target += visit->shares[k] * z[visit->classes[k]];
-            own += visit->shares[k] * visit->shares[k];
-        }
-        if (is_log) {
-            for (int64_t k = 0; k < K; k++) v[k] = (double)kept[k];
-            gap = fl_joint_softmax_gap(z, v, old, K);
-            for (int64_t k = 0; k < K; k++) spread += old[k] * v[k];
-        } else if (is_hinge) {
-            gap = fl_largest(z, K) - at_p;
-        } else {
-            for (int64_t k = 0; k < K; k++) square += old[k] * old[k];
-            spread = 0.5 * square;
-            gap = fl_joint_max(rule->loss, z, K, 0, v) + z[0] + spread - at_p;
-        }
-        /* loss = gap + p.z - Omega(p) - q.z + Omega0(q); the hinge's z has the margin in it */
-        sums->gap += visit->C * gap;
-        sums->objective += visit->C * (gap - spread + fl_joint_offset(rule->loss, own) -
-                                       0.5 * (target - at_p));
-        if (is_hinge) sums->objective += 0.5 * visit->C * (1.0 - old[visit->classes[0]]);
-    }
-    if (is_log) {
-        for (int64_t k = 0; k < K; k++) {
-            u[k] = z[k] + visit->h * old[k];
-            z[k] = (double)kept[k];
-        }
-        fl_joint_softmax_step(u, visit->h, K, z, p, v, room + 5 * width);
-        for (int64_t k = 0; k < K; k++) kept[k] = (FL_REAL)z[k];
-        for (int64_t k = 0; k < K; k++) {
-            p[k] = old[k] - fl_exp_near((double)kept[k]);
-            most = fl_max(most, fl_abs(p[k]));
-        }
-    } else {
-        for (int64_t k = 0; k < K; k++) p[k] = old[k];
-        slack = fl_joint_simplex_step(z, visit->h, is_hinge ? 0.0 : 1.0, K, p, u);
-        sums->violation = fl_max(sums->violation, -slack);
-        if (slack >= 0) return slack > rule->slack;
-        for (int64_t k = 0; k < K; k++) {
-            kept[k] = (FL_REAL)p[k];
-            p[k] = old[k] - (double)kept[k];
-            most = fl_max(most, fl_abs(p[k]));
-        }
+    double slack, most = 0.0;
+    FL_TYPED(fl_joint_responses)(rule, visit, row, B, s, U, W, z);
+    for (int64_t k = 0; k < K; k++) t[k] = (double)kept[k];
+    for (int64_t k = 0; k < K; k++) p[k] = is_log ? fl_exp_near(t[k]) : t[k];
+    if (visit->sampled) fl_joint_estimate(rule, visit, z, t, p, room + 3 * width, sums);
+    slack = fl_joint_move(rule, visit, z, p, t, room + 3 * width);
+    if (!is_log) sums->violation = fl_max(sums->violation, -slack);
+    if (slack >= 0) return slack > rule->slack;
+    for (int64_t k = 0; k < K; k++) kept[k] = (FL_REAL)t[k];
+    for (int64_t k = 0; k < K; k++) {
+        p[k] -= is_log ? fl_exp_near((double)kept[k]) : (double)kept[k];
+        most = fl_max(most, fl_abs(p[k]));
+        p[k] *= visit->C;
     }
     if (most == 0.0) return 0;
-    for (int64_t k = 0; k < K; k++) p[k] *= visit->C;
     for (int64_t k = K; k < width; k++) p[k] = 0.0;
     if (rule->fit_intercept) {
         for (int64_t k = 0; k < K; k++) {

@@ -2,11 +2,13 @@
  * FL_LANES numbers. Included once per type and number of lanes, between FL_LANES_BEGIN and the
  * undefinitions at the end of fl_multi.inc.h, hence no guard.
  *
- * Loads and stores, sums and products only, each rounded by itself: so lane l has the same bits in
- * every instruction set. Compilers left alone with the loops keep the sums in memory.
+ * Loads and stores, sums, differences, products and choices only, each rounded by itself: so lane l
+ * has the same bits in every instruction set. Compilers left alone with the loops keep the sums in
+ * memory.
  *
  *   FL_V                        the type, of FL_V_SIZE numbers
- *   FL_V_LOAD(p) FL_V_STORE(p, v) FL_V_SET(x) FL_V_ADD(a, b) FL_V_MUL(a, b)
+ *   FL_V_LOAD(p) FL_V_STORE(p, v) FL_V_SET(x) FL_V_ADD(a, b) FL_V_SUB(a, b) FL_V_MUL(a, b)
+ *   FL_V_MIN(a, b) FL_V_MAX(a, b)       b where a number is not one
  */
 #if defined(FL_ISA_AVX512) && FL_LANES * FL_REAL_BYTES >= 64
 #  if FL_REAL_BYTES == 4
@@ -42,7 +44,10 @@
 #  define FL_V_STORE(p, v) FL_V_OP(storeu)(p, v)
 #  define FL_V_SET(x) FL_V_OP(set1)(x)
 #  define FL_V_ADD(a, b) FL_V_OP(add)(a, b)
+#  define FL_V_SUB(a, b) FL_V_OP(sub)(a, b)
 #  define FL_V_MUL(a, b) FL_V_OP(mul)(a, b)
+#  define FL_V_MIN(a, b) FL_V_OP(min)(a, b)
+#  define FL_V_MAX(a, b) FL_V_OP(max)(a, b)
 #else
 /* no instruction set known: the compiler makes what it can of single numbers */
 #  define FL_V FL_REAL
@@ -51,5 +56,8 @@
 #  define FL_V_STORE(p, v) (*(p) = (v))
 #  define FL_V_SET(x) (x)
 #  define FL_V_ADD(a, b) ((a) + (b))
+#  define FL_V_SUB(a, b) ((a) - (b))
 #  define FL_V_MUL(a, b) ((a) * (b))
+#  define FL_V_MIN(a, b) ((a) < (b) ? (a) : (b))
+#  define FL_V_MAX(a, b) ((a) > (b) ? (a) : (b))
 #endif

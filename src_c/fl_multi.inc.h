@@ -33,10 +33,18 @@
       }
 #endif
 
-static void FL_LANED(fl_multi_respond)(struct fl_row row, const void *weights, double *z) {
+/* Some weights, each nearer to 0 by `high` if `shrinks`, which is known where this is compiled. */
+FL_INLINE FL_V FL_LANED(fl_lanes_loaded)(const FL_REAL *from, int shrinks, FL_V low, FL_V high) {
+    const FL_V v = FL_V_LOAD(from);
+    return shrinks ? FL_V_SUB(v, FL_V_MAX(low, FL_V_MIN(high, v))) : v;
+}
+
+FL_INLINE void FL_LANED(fl_lanes_respond)(struct fl_row row, const void *weights, int shrinks,
+                                          FL_REAL by, double *z) {
     const FL_REAL *w = (const FL_REAL *)weights;
     const int32_t *index = row.indices;
     const FL_REAL *x = (const FL_REAL *)row.values;
+    const FL_V low = FL_V_SET(-by), high = FL_V_SET(by);
     FL_REAL out[FL_LANES];
     for (int first = 0; first < FL_N_V; first += FL_AT_ONCE) {
         const FL_REAL *from = w + first * FL_V_SIZE;
@@ -45,33 +53,43 @@ static void FL_LANED(fl_multi_respond)(struct fl_row row, const void *weights, d
         for (int q = 0; q < 4; q++) {
             for (int b = 0; b < FL_AT_ONCE; b++) sum[q][b] = FL_V_SET(0);
         }
-#define FL_RESPOND(column, value)                                                         \
-    for (; k + 4 <= row.size; k += 4) {                                                   \
-        for (int q = 0; q < 4; q++) {                                                     \
-            const FL_V times = FL_V_SET(value(k + q));                                    \
-            const FL_REAL *line = from + column(k + q) * FL_LANES;                        \
-            for (int b = 0; b < FL_AT_ONCE; b++) {                                        \
-                sum[q][b] = FL_V_ADD(sum[q][b],                                           \
-                                     FL_V_MUL(times, FL_V_LOAD(line + b * FL_V_SIZE)));   \
-            }                                                                             \
-        }                                                                                 \
-    }                                                                                     \
-    for (; k < row.size; k++) {                                                           \
-        const FL_V times = FL_V_SET(value(k));                                            \
-        const FL_REAL *line = from + column(k) * FL_LANES;                                \
-        for (int b = 0; b < FL_AT_ONCE; b++) {                                            \
-            sum[0][b] =                                                                   \
-                FL_V_ADD(sum[0][b], FL_V_MUL(times, FL_V_LOAD(line + b * FL_V_SIZE)));    \
-        }                                                                                 \
+#define FL_LINE(b) FL_LANED(fl_lanes_loaded)(line + (b) * FL_V_SIZE, shrinks, low, high)
+#define FL_RESPOND(column, value)                                                 \
+    for (; k + 4 <= row.size; k += 4) {                                           \
+        for (int q = 0; q < 4; q++) {                                             \
+            const FL_V times = FL_V_SET(value(k + q));                            \
+            const FL_REAL *line = from + column(k + q) * FL_LANES;                \
+            for (int b = 0; b < FL_AT_ONCE; b++) {                                \
+                sum[q][b] = FL_V_ADD(sum[q][b], FL_V_MUL(times, FL_LINE(b)));     \
+            }                                                                     \
+        }                                                                         \
+    }                                                                             \
+    for (; k < row.size; k++) {                                                   \
+        const FL_V times = FL_V_SET(value(k));                                    \
+        const FL_REAL *line = from + column(k) * FL_LANES;                        \
+        for (int b = 0; b < FL_AT_ONCE; b++) {                                    \
+            sum[0][b] = FL_V_ADD(sum[0][b], FL_V_MUL(times, FL_LINE(b)));         \
+        }                                                                         \
     }
         FL_LANES_BY_LAYOUT(FL_RESPOND)
 #undef FL_RESPOND
+#undef FL_LINE
         for (int b = 0; b < FL_AT_ONCE; b++) {
             FL_V_STORE(out + (first + b) * FL_V_SIZE, FL_V_ADD(FL_V_ADD(sum[0][b], sum[1][b]),
                                                                FL_V_ADD(sum[2][b], sum[3][b])));
         }
     }
     for (int l = 0; l < FL_LANES; l++) z[l] = out[l];
+}
+
+static void FL_LANED(fl_multi_respond)(struct fl_row row, const void *weights, double *z) {
+    FL_LANED(fl_lanes_respond)(row, weights, 0, (FL_REAL)0, z);
+}
+
+/* z = soft(w, by).x */
+static void FL_LANED(fl_multi_respond_shrunk)(struct fl_row row, const void *weights, FL_REAL by,
+                                              double *z) {
+    FL_LANED(fl_lanes_respond)(row, weights, 1, by, z);
 }
 
 /* w += c x */
@@ -380,4 +398,7 @@ static void FL_LANED(fl_multi_publish)(const struct fl_multi_lanes *lanes,
 #undef FL_V_STORE
 #undef FL_V_SET
 #undef FL_V_ADD
+#undef FL_V_SUB
 #undef FL_V_MUL
+#undef FL_V_MIN
+#undef FL_V_MAX

@@ -49,6 +49,7 @@ cdef extern from "fl_joint_dual.h" nogil:
         double mass
         double nu
         double cc
+        double tau
         int64_t K
         int64_t d
         int64_t stride
