@@ -40,7 +40,7 @@ def least_smooth(name, X, Q, s=None, l1=0.0, l2=0.0, intercept=True):
     """(W, b) with the least objective of softmax or sparsemax, by L-BFGS-B; the weights are
     differences of two parts that are not below 0."""
     s = (np.ones(len(X)) if s is None else s) / (len(X) if s is None else s.sum())
-    (n, d), K = X.shape, Q.shape[1]
+    d, K = X.shape[1], Q.shape[1]
     m = K * d
 
     def f(v):
