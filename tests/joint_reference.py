@@ -32,14 +32,15 @@ def loss(name, z, q):
 def objective(name, W, b, X, Q, s=None, l1=0.0, l2=0.0):
     """(1/S) sum_i s_i loss_i + l1 |W|_1 + l2/2 |W|^2"""
     s = np.ones(len(X)) if s is None else s
-    return s @ loss(name, X @ W.T + b, Q)[0] / s.sum() + l1 * np.abs(W).sum() + 0.5 * l2 * (W**2).sum()
+    mean_loss = s @ loss(name, X @ W.T + b, Q)[0] / s.sum()
+    return mean_loss + l1 * np.abs(W).sum() + 0.5 * l2 * (W**2).sum()
 
 
 def least_smooth(name, X, Q, s=None, l1=0.0, l2=0.0, intercept=True):
     """(W, b) with the least objective of softmax or sparsemax, by L-BFGS-B; the weights are
     differences of two parts that are not below 0."""
     s = (np.ones(len(X)) if s is None else s) / (len(X) if s is None else s.sum())
-    (n, d), K = X.shape, Q.shape[1]
+    d, K = X.shape[1], Q.shape[1]
     m = K * d
 
     def f(v):

@@ -5,6 +5,7 @@ import inspect
 import fastlin
 from fastlin import (
     LinearSVC,
+    LogisticRegression,
     PassiveAggressiveClassifier,
     PassiveAggressiveRegressor,
     Perceptron,
@@ -65,6 +66,8 @@ VARIANTS = [
     (Perceptron, {"multi_class": "ovr", "penalty": "l2"}),
     (Perceptron, {"multi_class": "ovo"}),
     (LinearSVC, {"multi_class": "ovo"}),
+    (LinearSVC, {"multi_class": "crammer_singer"}),
+    (LogisticRegression, {"multi_class": "ovr"}),
     (SGDClassifier, {"loss": "log_loss", "multi_class": "ecoc"}),
     (PassiveAggressiveClassifier, {"multi_class": "joint"}),
     (PassiveAggressiveClassifier, {"average": True}),

@@ -25,8 +25,8 @@ def objective(model, X, y, s=None):
 
 @pytest.mark.parametrize(("C", "intercept"), [(0.05, True), (0.5, True), (0.5, False)])
 def test_the_optimum_is_that_of_the_quadratic_program(C, intercept):
-    _, X, y = data(n=24, K=3)
-    s = np.random.default_rng(3).integers(1, 4, 24).astype(float)
+    _, X, y = data(n=16, K=3)
+    s = np.random.default_rng(3).integers(1, 4, 16).astype(float)
     model = made(C=C, tol=1e-5, fit_intercept=intercept, max_iter=20_000)
     model.fit(X, y, sample_weight=s)
     best, W = reference.least_hinge(X, y, 3, C, s, intercept)
@@ -106,7 +106,8 @@ def test_real_data():
     y = table[:, 4].astype(str)
     X = OneHotEncoder(output="rows").fit_transform(np.delete(table, 4, axis=1))
     model = made(C=0.1, tol=1e-4, fit_intercept=False).fit(X, y)
-    peer = Peer(C=0.1, multi_class="crammer_singer", fit_intercept=False, tol=1e-6)
+    peer = Peer(C=0.1, multi_class="crammer_singer", fit_intercept=False, tol=1e-3,
+                max_iter=10_000)  # fmt: skip
     dense = X.toarray()
     peer.fit(dense, y)
     own = objective(model, dense, y)

@@ -1,5 +1,5 @@
-"""`LogisticRegression` of several classes as one softmax: its optimum against scikit-learn's, by every
-solver and from every storage, weights, classes that aren't there, searches, many classes."""
+"""`LogisticRegression` of several classes as one softmax: its optimum against scikit-learn's, by
+every solver and from every storage, weights, classes that aren't there, searches, many classes."""
 
 import pickle
 import warnings
@@ -92,7 +92,7 @@ def model_like(model, peer):
 @pytest.mark.parametrize("solver", SOLVERS["l1"])
 @pytest.mark.parametrize("l1_ratio", [1.0, 0.4])
 def test_penalties_with_l1(l1_ratio, solver):
-    _, X, y = data(n=50)
+    _, X, y = data(n=40)
     Q = np.eye(K)[y]
     for C, intercept in ((0.05, True), (1.0, True), (5.0, False)):
         model = LogisticRegression(
@@ -149,13 +149,11 @@ def test_no_penalty():
 @pytest.mark.parametrize("penalty", SOLVERS)
 def test_storage_and_solver_do_not_matter(layout, penalty):
     X, dense, y = data(n=40, layout=layout)
-    best, tol = None, 1e-5
+    best, tol = LogisticRegression(penalty=penalty, C=0.7, tol=1e-8).fit(dense, y), 1e-5
     for solver in SOLVERS[penalty]:
         model = LogisticRegression(penalty=penalty, C=0.7, tol=tol, solver=solver).fit(X, y)
-        best = LogisticRegression(penalty=penalty, C=0.7, tol=1e-9).fit(dense, y).objective_[
-            0] if best is None else best
         assert model.duality_gap_[0] <= tol
-        assert objective(model, dense, y) == pytest.approx(best, rel=2 * tol)
+        assert objective(model, dense, y) == pytest.approx(best.objective_[0], rel=2 * tol)
         assert model.coef_.dtype == layout.dtype
         np.testing.assert_allclose(
             model.decision_function(X), dense @ model.coef_.astype(float).T + model.intercept_,
@@ -301,7 +299,7 @@ def test_warm_start_goes_on():
 @pytest.mark.memory
 @pytest.mark.parametrize("solver", ["auto", "newton", "dual_cd"])
 def test_thousands_of_classes(solver):
-    n, d, K = 2200, 30, 1100
+    n, d, K = 1500, 20, 1100
     rng = np.random.default_rng(0)
     X = sparse.random_array((n, d), density=0.1, rng=rng, format="csr")
     y = np.arange(n) % K
@@ -325,7 +323,7 @@ def test_what_ends_early_says_so():
         assert objective(model, X, y) == pytest.approx(model.objective_[0], rel=1e-9)
     for params, message in (
         ({"solver": "dual_cd", "penalty": "l1"}, "solver 'dual_cd' takes no L1 penalty: use"),
-        ({"solver": "primal_cd"}, "needs an L1 penalty: use solver 'auto' or 'dual_cd' or 'newton'"),
+        ({"solver": "primal_cd"}, "needs an L1 penalty: use solver 'auto' or 'dual_cd' or 'newt"),
         ({"solver": "newton", "l1_ratio": 0.5}, "takes no L1 penalty"),
         ({"solver": "dual_cd", "penalty": None}, "needs an L2 penalty"),
         ({"solver": "direct"}, "is not for the loss 'log_loss'"),
