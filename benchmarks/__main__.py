@@ -22,6 +22,7 @@ BENCHMARKS = {
     "exact": "time to the optimum of L2 logistic regression and linear SVMs",
     "lasso": "time to the optimum with L1 penalties, paths, and the transpose",
     "exact_search": "exact logistic models of all folds and strengths in one pass",
+    "multiclass": "softmax, Crammer-Singer and one-vs-rest to their optimum",
     "naive_bayes": "naive Bayes: counts and predictions of 20 classes",
     "ridge": "ridge regression and its leave-one-out",
     "dense": "SGD on dense rows",

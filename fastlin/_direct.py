@@ -67,14 +67,15 @@ def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
 
 
 def solve_all(problems: list[Problem], tol: float, max_iter: int, seed: np.ndarray,
-              starts: list[Fit | None]) -> list[Fit]:
-    """The same for problems that differ in their targets only: they share the factorisation."""
+              starts: list[Fit | None], factorise: bool = False) -> list[Fit]:
+    """The same for problems that differ in their targets only: they share the factorisation. With
+    `factorise` nothing else is tried before, if the data are such that there is a factorisation."""
     first = problems[0]
     if not _is_worth_it(first):
         return [_cg.solve(problem, tol, max_iter) if problem.l2 > 0 else
                 _newton.solve(problem, tol, max_iter, seed, start)
                 for problem, start in zip(problems, starts, strict=True)]
-    fits = _without_a_factor(problems, tol, max_iter)
+    fits = [] if factorise else _without_a_factor(problems, tol, max_iter)
     if fits:
         return fits
     rows = Centred(first)

@@ -242,14 +242,17 @@ class ExactClassifierMixin:
         _finite(fits, dtype)
         self.coef_ = np.zeros((n_outputs, self.n_features_in_), dtype)
         self.intercept_ = np.full(n_outputs, -np.inf)
-        self.n_iter_ = np.zeros(n_outputs, dtype=np.int32)
+        n_iter = np.zeros(n_outputs, dtype=np.int32)
         self.objective_, self.duality_gap_ = np.zeros(n_outputs), np.zeros(n_outputs)
         for k, fit in zip(places, fits, strict=True):
-            self.coef_[k], self.intercept_[k], self.n_iter_[k] = (
-                fit.coef, fit.intercept, fit.n_iter,
-            )
+            self.coef_[k], self.intercept_[k], n_iter[k] = fit.coef, fit.intercept, fit.n_iter
             self.objective_[k] = fit.certificate.objective
             self.duality_gap_[k] = fit.certificate.relative_gap
+        self.n_iter_ = self._counted(n_iter)
+
+    def _counted(self, n_iter: np.ndarray) -> Any:
+        """What `n_iter_` says of the iterations of each problem."""
+        return n_iter
 
     def _loss_of_columns(self) -> tuple[int, float]:
         """The loss that decoding sums, and its parameter."""

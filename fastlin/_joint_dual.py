@@ -10,7 +10,9 @@ from ._core import joint_dual as _joint_dual
 from ._dual_watch import Watch
 from ._epochs import RowOrder, row_order
 from ._isa import ISA
-from ._joint_problem import JointFit, JointProblem, feasible, inverse_of_bend, shrunk
+from ._joint_problem import (
+    JointFit, JointProblem, feasible, inverse_of_bend, shrunk, times,
+)  # fmt: skip
 from ._parallel import Cancelled, is_cancelled
 from ._row_centre import centre_of, in_single, proximal_weight, seen_from
 from ._scores import rows_per_call
@@ -80,7 +82,7 @@ class _Best:
         sums = problem.sums(W, b, with_bend=problem.fit_intercept)
         objective = sums.mean_loss + penalty
         if problem.fit_intercept and sums.bend is not None:
-            step = -inverse_of_bend(sums.bend) @ sums.slope
+            step = -times(inverse_of_bend(sums.bend), sums.slope)
             fall = -0.5 * float(step @ sums.slope)
             if fall > _WORTH * self.tol * objective:
                 other = problem.sums(W, b + step).mean_loss + penalty
@@ -128,7 +130,7 @@ class _Ascent:
         self.state = self._begin(start, self.X.dtype)
         self.W = np.zeros(problem.X.shape[1] * problem.width, self.X.dtype)
         if start is None:
-            self._set_intercept(self._first_intercept())
+            self._set_intercept(problem.first_intercept())
         else:
             self._set_intercept(start.intercept)
             self._sum_up()
@@ -161,13 +163,6 @@ class _Ascent:
                 p = np.log(np.maximum(p, np.exp(-_UNTOUCHED)))
             state[rows] = p
         return state
-
-    def _first_intercept(self) -> np.ndarray:
-        """That of a model without columns, where it has a formula."""
-        if not (self.is_log and self.problem.fit_intercept):
-            return np.zeros(self.problem.n_classes)
-        logs = np.log(self.wanted / self.wanted.sum())
-        return logs - logs.mean()
 
     def _measure(self) -> None:
         """k, and the h of each row."""

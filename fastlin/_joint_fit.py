@@ -90,6 +90,6 @@ def publish_joint(estimator: Any, fit: JointFit, present: np.ndarray, K: int,
         estimator.coef_ = np.zeros((K, fit.coef.shape[1]), dtype)
         estimator.intercept_ = np.full(K, -np.inf)
         estimator.coef_[present], estimator.intercept_[present] = fit.coef, fit.intercept
-    estimator.n_iter_ = np.array([fit.n_iter], dtype=np.int32)
+    estimator.n_iter_ = estimator._counted(np.array([fit.n_iter], dtype=np.int32))
     estimator.objective_ = np.array([fit.certificate.objective])
     estimator.duality_gap_ = np.array([fit.certificate.relative_gap])

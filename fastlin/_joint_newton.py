@@ -22,7 +22,7 @@ import numpy as np
 from ._blocks import column_squares, rmatvec
 from ._core import joint_blocks as _blocks
 from ._isa import ISA
-from ._joint_problem import JointFit, JointProblem, feasible, inverse_of_bend
+from ._joint_problem import JointFit, JointProblem, feasible, inverse_of_bend, times
 from ._problem import Certificate
 
 __all__ = ["Descent", "solve"]
@@ -90,7 +90,7 @@ class Descent:
         if not problem.fit_intercept:
             self.centre, self.variance = np.zeros(self.d), squares
         self.wanted = problem.target.mass(problem.weight) / problem.total_weight
-        self.point = self._at(np.zeros(self.d * problem.width), self._first_intercept())
+        self.point = self._at(np.zeros(self.d * problem.width), problem.first_intercept())
         if start is not None:
             other = self._at(problem.packed(start.coef), start.intercept)
             if other.objective < self.point.objective:
@@ -100,14 +100,6 @@ class Descent:
         self.expected = self.gain = np.inf
         self.step_size, self.near = 1.0, _NEAR
         self.damping = _DAMPING if problem.l1 else 0.0
-
-    def _first_intercept(self) -> np.ndarray:
-        """That of a model without columns, where it has a formula."""
-        problem = self.problem
-        if not problem.fit_intercept or problem.loss != "log_loss":
-            return np.zeros(problem.n_classes)
-        logs = np.log(self.wanted)
-        return logs - logs.mean()
 
     def _at(self, W: np.ndarray, b: np.ndarray) -> _Point:
         """One pass over the rows."""
@@ -143,9 +135,9 @@ class Descent:
         """Go on from other weights."""
         self.point, self.certificate = self._at(W, b), None
 
-    def _least_subgradient(self) -> np.ndarray:
+    def _least_subgradient(self, point: _Point) -> np.ndarray:
         """The subgradient of least length."""
-        point, l1 = self.point, self.problem.l1
+        l1 = self.problem.l1
         g = point.gradient
         if not l1:
             return g
@@ -170,26 +162,29 @@ class Descent:
             out -= self._by_column(self.centre, total)
         return out, total
 
-    def _preconditioners(self, mask: np.ndarray | None
-                         ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The diagonal of H + l2 I, roughly, its inverse, and that of the intercepts' part."""
+    def _diagonal(self) -> tuple[np.ndarray, np.ndarray]:
+        """The diagonal of H + l2 I, roughly, and its inverse, 0 where there is none."""
         problem = self.problem
         bend = self.point.bend
-        diagonal = self._by_column(self.variance, np.maximum(np.diagonal(bend), 1e-8))
+        bend = bend if bend.ndim == 1 else np.diagonal(bend)
+        diagonal = self._by_column(self.variance, np.maximum(bend, 1e-8))
         diagonal += problem.l2
         inverse = np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=diagonal > 0)
-        return diagonal, inverse if mask is None else inverse * mask, self.point.inverse_bend
+        return diagonal, inverse
 
     def _direction(self, r: np.ndarray, q: np.ndarray, mask: np.ndarray | None
                    ) -> tuple[np.ndarray, np.ndarray, float]:
         """(d, d_b, expected fall) by preconditioned conjugate gradients for the right side (r, q);
         d_b belongs to columns counted from their mean."""
         problem = self.problem
-        diagonal, inverse, inverse_b = self._preconditioners(mask)
+        diagonal, inverse = self._diagonal()
+        if mask is not None:
+            inverse = inverse * mask
+        inverse_b = self.point.inverse_bend
         if not problem.fit_intercept:
             inverse_b = np.zeros_like(inverse_b)
         d, d_b = np.zeros_like(r), np.zeros_like(q)
-        y, y_b = inverse * r, inverse_b @ q
+        y, y_b = inverse * r, times(inverse_b, q)
         rho = float(r @ y) + float(q @ y_b)
         first, V, v, fall = rho, y.copy(), y_b.copy(), 0.0
         objective = self.point.objective
@@ -214,7 +209,7 @@ class Descent:
             d_b += alpha * v
             r = r - alpha * product
             q = q - alpha * product_b
-            y, y_b = inverse * r, inverse_b @ q
+            y, y_b = inverse * r, times(inverse_b, q)
             if problem.l2 and self._gap_of(r, float(q @ y_b)) <= 0.2 * self.tol * objective:
                 break
             rho, last = float(r @ y) + float(q @ y_b), rho
@@ -232,7 +227,7 @@ class Descent:
     def step(self) -> bool:
         """One step; whether the objective fell."""
         before, self.certificate = self.point.objective, None
-        pull = -self._least_subgradient()
+        pull = -self._least_subgradient(self.point)
         mask = None
         if self.problem.l1:
             mask = ((self.point.W != 0) | (pull != 0)).astype(np.float64)
@@ -248,7 +243,7 @@ class Descent:
             if before - self.point.objective < 0.5 * self.expected:
                 self._proximal_step()
         self.gain = before - self.point.objective
-        return before - self.point.objective > _NO_FALL * before
+        return self.gain > _NO_FALL * before or self._is_steadier(self.point, pull)
 
     def _search(self, d: np.ndarray, d_b: np.ndarray, pull: np.ndarray) -> float:
         """Go along d as far as the objective falls well, within the orthant; returns how far."""
@@ -264,7 +259,9 @@ class Descent:
             if not slope < 0:
                 return 0.0
             other = self._at(W, point.b + t * d_b)
-            if other.objective <= point.objective + 1e-4 * slope:
+            is_rounding = -slope <= _ROUNDING * point.objective
+            if other.objective <= point.objective + 1e-4 * slope or (
+                    is_rounding and self._is_steadier(other, pull)):
                 self.point = other
                 return t
             # the minimum of the parabola through both
@@ -272,14 +269,22 @@ class Descent:
             t *= min(max(-slope / (2 * rise), 0.1), 0.5) if rise > 0 else 0.5
         return 0.0
 
+    def _is_steadier(self, other: _Point, pull: np.ndarray) -> bool:
+        """Whether the pull is less at another point, where differences of the objective are
+        roundings: without L2 the dual side takes its first power."""
+        if self.problem.l2:
+            return False
+        rest = np.abs(self._least_subgradient(other)).max(initial=0.0)
+        return bool(rest < 0.5 * np.abs(pull).max(initial=0.0))
+
     def _proximal_step(self) -> bool:
         """A step of proximal gradients, scaled by the columns; whether the objective fell."""
         problem, point = self.problem, self.point
-        _, inverse, inverse_b = self._preconditioners(None)
+        _, inverse = self._diagonal()
         g = point.gradient
         if problem.fit_intercept:
             g = g - self._by_column(self.centre, point.slope)
-        step_b = inverse_b @ point.slope if problem.fit_intercept else np.zeros_like(point.slope)
+        step_b = times(point.inverse_bend, point.slope)  # 0 where b is not free
         for _ in range(_MOST_TRIALS):
             size = self.step_size * inverse
             W = point.W - size * g
@@ -304,14 +309,13 @@ class Descent:
         r, by_intercepts = point.gradient, 0.0
         if problem.fit_intercept:
             r = r - self._by_column(self.centre, point.slope)
-            inverse_b = self._preconditioners(None)[2]
-            by_intercepts = float(point.slope @ inverse_b @ point.slope)
+            by_intercepts = float(point.slope @ times(point.inverse_bend, point.slope))
         return self._gap_of(r, by_intercepts) <= self.near * self.tol * point.objective + 1e-300
 
     def is_endless(self) -> bool:
         """Whether longer weights are always better: classes separated, and nothing to pay."""
         problem, point = self.problem, self.point
-        free = problem.l1 == 0 and problem.l2 == 0
+        free = problem.l1 == 0 and problem.l2 == 0 and problem.loss == "log_loss"
         return free and point.objective <= self.tol * problem.mean_loss_of_nothing()
 
     def _settle_intercepts(self) -> None:
@@ -319,7 +323,7 @@ class Descent:
         than it costs the objective."""
         point = self.point
         if self.problem.fit_intercept and point.slope.any():
-            step = -self._preconditioners(None)[2] @ point.slope
+            step = -times(point.inverse_bend, point.slope)
             other = self._at(point.W, point.b + step)
             if np.abs(other.slope).sum() < np.abs(point.slope).sum():
                 self.point = other

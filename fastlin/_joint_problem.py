@@ -26,14 +26,17 @@ from ._parallel import Cancelled, is_cancelled
 from ._problem import LOSS_CODES, Certificate
 from ._scores import rows_per_call
 
-__all__ = ["Distributions", "JointFit", "JointProblem", "Sums", "feasible", "inverse_of_bend",
-           "shrunk"]
+__all__ = [
+    "Distributions", "JointFit", "JointProblem", "Sums", "feasible", "inverse_of_bend", "shrunk",
+    "times",
+]  # fmt: skip
 
 _NO_WEIGHTS = np.empty(0)
 # Numbers in a block of responses: 2 MB.
 _BLOCK = 1 << 18
 _GROUP = 16
-# Classes beyond which the Hessian in the intercepts is taken for diagonal
+# Classes beyond which the Hessian in the intercepts is taken for diagonal, and only its diagonal is
+# kept: for 10,000 classes all of it would be 800 MB.
 _MANY_CLASSES = 64
 
 
@@ -51,14 +54,14 @@ class Distributions:
     def of_codes(cls, codes: np.ndarray, n_classes: int) -> Distributions:
         """All of each row on one class."""
         n = len(codes)
-        return cls(np.arange(n + 1), codes.astype(np.int32), np.ones(n), n_classes)
+        return cls(np.arange(n + 1, dtype=np.int64), codes.astype(np.int32), np.ones(n), n_classes)
 
     @classmethod
     def of_table(cls, table: np.ndarray) -> Distributions:
         """The rows of a dense table, whose entries are not below 0; each is divided by its sum,
         which is above 0."""
         rows, classes = np.nonzero(table)
-        first = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(table)))])
+        first = _starts_of(np.bincount(rows, minlength=len(table)))
         shares = table[rows, classes] / table.sum(axis=1)[rows]
         return cls(first, classes.astype(np.int32), shares, table.shape[1])
 
@@ -68,7 +71,7 @@ class Distributions:
     def taken(self, rows: np.ndarray) -> Distributions:
         """Those of some rows."""
         sizes = np.diff(self.first)[rows]
-        first = np.concatenate([[0], np.cumsum(sizes)])
+        first = _starts_of(sizes)
         at = np.repeat(self.first[:-1][rows] - first[:-1], sizes) + np.arange(first[-1])
         return Distributions(first, self.classes[at], self.shares[at], self.n_classes)
 
@@ -93,7 +96,7 @@ class Sums:
 
     mean_loss: float
     slope: np.ndarray  # d mean loss / d b
-    bend: np.ndarray | None  # d^2 mean loss / d b^2, where it was asked for
+    bend: np.ndarray | None  # d^2 mean loss / d b^2 or its diagonal, where it was asked for
     gradient: np.ndarray | None  # d mean loss / d W, packed, where it was asked for
 
 
@@ -135,6 +138,15 @@ class JointProblem:
         if len(self.weight):
             return self.weight[rows] / self.total_weight
         return np.full(len(rows), 1.0 / len(self.target))
+
+    def first_intercept(self) -> np.ndarray:
+        """That of a model without columns, where it has a formula; the least is that of a class
+        whose share is no number."""
+        if not self.fit_intercept or self.loss != "log_loss":
+            return np.zeros(self.n_classes)
+        share = self.target.mass(self.weight) / self.total_weight
+        logs = np.log(np.maximum(share, np.finfo(np.float64).tiny))
+        return logs - logs.mean()
 
     # weights as the kernels have them
 
@@ -217,7 +229,9 @@ class JointProblem:
              with_gradient: bool = False) -> Sums:
         """The mean loss at (W, b) and what else is asked for, in one pass."""
         K, room = self.n_classes, self.room()
-        mean_loss, slope, bend = 0.0, np.zeros(K), np.zeros((K, K)) if with_bend else None
+        mean_loss, slope, bend = 0.0, np.zeros(K), None
+        if with_bend:
+            bend = np.zeros(K if K > _MANY_CLASSES else (K, K))
         gradient = np.zeros(len(W)) if with_gradient else None
         for rows in self.blocks():
             z = self.responses(W, b, rows, room)
@@ -235,12 +249,16 @@ class JointProblem:
         return Sums(mean_loss, slope, bend, gradient)
 
     def _bend(self, p: np.ndarray, s: np.ndarray) -> np.ndarray:
-        """sum_i s_i times the Hessian of the loss in its responses."""
-        if self.loss == "log_loss":
-            return np.diag(s @ p) - _gram(p, s)
-        inside = (p > 0).astype(np.float64)
-        each = s / inside.sum(axis=1)
-        return np.diag(s @ inside) - _gram(inside, each)
+        """sum_i s_i times the Hessian of the loss in its responses; of many classes its
+        diagonal."""
+        by, each = p, s
+        if self.loss != "log_loss":
+            by = (p > 0).astype(np.float64)
+            each = s / by.sum(axis=1)
+        if self.n_classes > _MANY_CLASSES:
+            return s @ by - each @ (by * by)
+        # without waking the threads of BLAS for so little
+        return np.diag(s @ by) - np.einsum("ik,il->kl", by * each[:, None], by)
 
     def bent(self, p: np.ndarray, along: np.ndarray) -> np.ndarray:
         """The Hessian of the loss in its responses at p, times a direction: row by row."""
@@ -341,20 +359,21 @@ def feasible(p: np.ndarray, mass: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     return moved
 
 
-def _gram(p: np.ndarray, s: np.ndarray) -> np.ndarray:
-    """sum_i s_i p_i p_i^T; of its diagonal alone where there are many classes."""
-    K = p.shape[1]
-    if K > _MANY_CLASSES:
-        return np.diag(s @ (p * p))
-    # without waking the threads of BLAS for so little
-    return np.einsum("ik,il->kl", p * s[:, None], p)
+def _starts_of(sizes: np.ndarray) -> np.ndarray:
+    """Where lists of these sizes begin, one after the other, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 def inverse_of_bend(bend: np.ndarray) -> np.ndarray:
     """The inverse of a Hessian in the intercepts, which is flat along (1, ..., 1), where no step
-    goes: that direction is given a curvature."""
-    K = len(bend)
-    size = max(float(np.trace(bend)) / K, 1e-12)
-    if K > _MANY_CLASSES:
-        return np.diag(1.0 / np.maximum(np.diagonal(bend), 1e-8 * size))
+    goes: that direction is given a curvature. Of a diagonal a diagonal."""
+    K, diagonal = len(bend), bend if bend.ndim == 1 else np.diagonal(bend)
+    size = max(float(diagonal.sum()) / K, 1e-12)
+    if bend.ndim == 1:
+        return 1.0 / np.maximum(diagonal, 1e-8 * size)
     return np.linalg.pinv(bend + size / K, hermitian=True)
+
+
+def times(A: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """A v, where A may be its diagonal alone."""
+    return A * v if A.ndim == 1 else A @ v

@@ -15,7 +15,7 @@ import numpy as np
 from ._cross_val import cross_val_predict
 from ._multilabel import is_multilabel, labels_of_rows
 from ._params import Callable as CallableGiven
-from ._params import Either, OneOf, shown
+from ._params import Either, OneOf, Real, shown
 from ._validation import check_sample_weight
 
 __all__ = ["tune_thresholds"]
@@ -41,11 +41,14 @@ def _balanced(tp: np.ndarray, fp: np.ndarray, fn: np.ndarray, tn: np.ndarray) ->
     return (_share(tp, tp + fn) + _share(tn, tn + fp)) / 2
 
 
+# Below this the best F1 of a label is not worth a threshold.
+_LEAST_F1 = 0.1
 _MEASURES = {"f1": _f1, "accuracy": _accuracy, "balanced_accuracy": _balanced}
 
 
 def tune_thresholds(estimator: Any, X: Any, y: Any, *, scoring: str | Callable = "f1",
-                    cv: Any = 5, sample_weight: Any = None, n_jobs: int | None = None) -> Any:
+                    cv: Any = 5, sample_weight: Any = None, n_jobs: int | None = None,
+                    min_score: float | None = None) -> Any:
     """Fit a classifier to several labels per row, and set the threshold of each label.
 
     Clones of the estimator respond to each row without having seen it; for each label that
@@ -71,6 +74,10 @@ def tune_thresholds(estimator: Any, X: Any, y: Any, *, scoring: str | Callable =
         Weights that count as repetitions, in training and in scores.
     n_jobs : int or None, default=None
         Threads over the folds; the result does not depend on it.
+    min_score : float or None, default=None
+        A label whose best score is lower keeps the threshold 0 [2]_: of a rare label that the model
+        can't tell, F1 is best where every row is said to have it. None is 0.1 for "f1", and no
+        bound for others.
 
     Returns
     -------
@@ -90,6 +97,8 @@ def tune_thresholds(estimator: Any, X: Any, y: Any, *, scoring: str | Callable =
     ----------
     .. [1] Z. C. Lipton, C. Elkan, B. Naryanaswamy, "Optimal thresholding of classifiers to maximize
        F1 measure", ECML PKDD 2014.
+    .. [2] R.-E. Fan, C.-J. Lin, "A study on threshold selection for multi-label classification",
+       technical report, National Taiwan University, 2007.
 
     Examples
     --------
@@ -103,6 +112,9 @@ def tune_thresholds(estimator: Any, X: Any, y: Any, *, scoring: str | Callable =
     True
     """
     Either(OneOf(*_MEASURES), CallableGiven()).check("scoring", scoring)
+    Either(Real(finite=False), OneOf(None)).check("min_score", min_score)
+    if min_score is None:
+        min_score = _LEAST_F1 if scoring == "f1" else -np.inf
     steps = getattr(estimator, "steps", [("", estimator)])
     last, learner = steps[-1][0], steps[-1][1]
     if not hasattr(learner, "_merged_tags") or not learner._merged_tags()["multi_label"]:
@@ -128,15 +140,17 @@ def tune_thresholds(estimator: Any, X: Any, y: Any, *, scoring: str | Callable =
     estimator.fit(X, y, **params)
     learner = estimator.steps[-1][1] if last else estimator
     learner.thresholds_ = np.array([
-        _best(z[:, k], indicator[:, k] * weight, (1 - indicator[:, k]) * weight, measure)
+        _best(z[:, k], indicator[:, k] * weight, (1 - indicator[:, k]) * weight, measure,
+              min_score)
         for k in range(z.shape[1])
     ])  # fmt: skip
     return estimator
 
 
-def _best(z: np.ndarray, having: np.ndarray, lacking: np.ndarray, measure: Callable) -> float:
+def _best(z: np.ndarray, having: np.ndarray, lacking: np.ndarray, measure: Callable,
+          min_score: float) -> float:
     """The threshold with the best score, from responses and the weights of rows that have the label
-    or lack it."""
+    or lack it; 0 where that score is too low."""
     order = np.argsort(-z, kind="stable")
     z = z[order]
     tp, fp = (np.append(0.0, np.cumsum(weight[order])) for weight in (having, lacking))
@@ -150,6 +164,8 @@ def _best(z: np.ndarray, having: np.ndarray, lacking: np.ndarray, measure: Calla
         raise ValueError(
             f"scoring must return a number for each of {len(cuts)} thresholds, got {shown(scores)}."
         )
+    if scores.max() < min_score:
+        return 0.0
     best = cuts[scores == scores.max()]
     return min((_between(below[i], above[i]) for i in best), key=abs)
 

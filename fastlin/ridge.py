@@ -34,12 +34,15 @@ _COMMON = f"""{parameters("fit_intercept")}
 _SOLVER = """solver : str, default="auto"
         "auto" takes conjugate gradients for as long as they promise to cost less than factorising
         the smaller of the Gram matrices of columns and of rows, and factorises that otherwise;
-        sparse data that are large both ways leave no choice. "direct" is another word for it;
-        "newton" always takes conjugate gradients, "dual_cd" coordinates of the dual and "primal_cd"
-        of w. All lead to the same optimum, so scikit-learn's names "svd", "cholesky", "lsqr",
-        "sparse_cg", "sag", "saga" and "lbfgs" mean "auto".
+        sparse data that are large both ways leave no choice. "direct", "cholesky" and "svd"
+        factorise at once, which leaves only rounding; "newton" always takes conjugate gradients,
+        "dual_cd" coordinates of the dual and "primal_cd" of w. All lead to the same optimum, so
+        scikit-learn's names "lsqr", "sparse_cg", "sag", "saga" and "lbfgs" mean "auto".
     positive : bool, default=False
         Whether w >= 0 is demanded."""
+
+# Names that ask for a factorisation
+_FACTORISING = ("direct", "cholesky", "svd")
 
 _OPTIMUM = """objective_ : %s
         What is minimised, over ``2 sum(s)``.
@@ -64,6 +67,14 @@ class _RidgeBase(ExactEstimator):
     def _terms(self, total_weight: float) -> dict[str, Any]:
         terms = from_ridge_alpha(float(self.alpha), total_weight)
         return {"loss": "squared_error", "positive": self.positive, **terms}
+
+    def _fits(self, problems: list[Problem], seeds: list[np.ndarray],
+              starts: list[Fit | None]) -> list[Fit]:
+        together = self.solver in ("auto", "direct", *PEER_SOLVERS)
+        if together and not SOLVERS["direct"].refusal(problems[0]):
+            return solve_all(problems, float(self.tol), self._max_iter(), seeds[0], starts,
+                             factorise=self.solver in _FACTORISING)
+        return super()._fits(problems, seeds, starts)
 
 
 class Ridge(HeldOutMixin, ExactRegressorMixin, LinearRegressorMixin, _RidgeBase):
@@ -236,10 +247,3 @@ class RidgeClassifier(ExactClassifierMixin, LinearClassifierMixin, _RidgeBase):
             self._solve_all(rows, targets, weight, places, n_outputs)
         else:
             super()._solve_columns(rows, columns, weight, places, n_outputs)
-
-    def _fits(self, problems: list[Problem], seeds: list[np.ndarray],
-              starts: list[Fit | None]) -> list[Fit]:
-        together = self.solver in ("auto", "direct", *PEER_SOLVERS)
-        if together and not SOLVERS["direct"].refusal(problems[0]):
-            return solve_all(problems, float(self.tol), self._max_iter(), seeds[0], starts)
-        return super()._fits(problems, seeds, starts)

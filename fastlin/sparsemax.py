@@ -93,6 +93,8 @@ class SparsemaxClassifier(ExactClassifierMixin, LinearClassifierMixin, ExactEsti
     [{{'up'}}, {{'right'}}]
     """
 
+    # scikit-learn's checks of several labels per row expect probabilities above 0
+    _tags: ClassVar = {"multi_label": False}
     _constraints: ClassVar = {
         "C": Real(0, closed="right", finite=False),
         "l1_ratio": Real(0, 1),

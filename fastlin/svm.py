@@ -66,10 +66,15 @@ class _SupportVectorMixin:
                 "never penalised here.",
             )
 
-    def _publish(self, fits: list[Fit], dtype: np.dtype, places: list[int],
-                 n_outputs: int) -> None:
-        super()._publish(fits, dtype, places, n_outputs)
-        self.n_iter_ = int(np.max(self.n_iter_))
+    def _penalty(self, total_weight: float, l1_ratio: float = 0.0) -> dict[str, float]:
+        """l1 and l2, one of which is above 0: the losses without curvature need it."""
+        terms = from_C(float(self.C), total_weight, l1_ratio)
+        if not any(terms.values()):
+            raise ValueError(
+                f"C must be a number whose product with the sum of the weights, {total_weight:g}, "
+                f"does not overflow, got {self.C:g}; lower it."
+            )
+        return terms
 
 
 class LinearSVC(
@@ -157,20 +162,27 @@ class LinearSVC(
         self.warm_start = warm_start
         self.n_jobs = n_jobs
 
+    def _has_joint_loss(self) -> bool:
+        """Whether `multi_class` stands for penalty and loss too."""
+        return isinstance(self.multi_class, str) and self.multi_class in JOINT
+
+    def _counted(self, n_iter: np.ndarray) -> int:
+        return int(n_iter.max())
+
     def _check_together(self) -> None:
         super()._check_together()
-        if self.multi_class not in JOINT and self.penalty == "l1" and self.loss == "hinge":
+        if not self._has_joint_loss() and self.penalty == "l1" and self.loss == "hinge":
             raise ValueError(
                 "penalty 'l1' needs loss 'squared_hinge', got 'hinge': use that loss or penalty "
                 "'l2'."
             )
 
     def _terms(self, total_weight: float) -> dict[str, Any]:
-        joint = self.multi_class in JOINT
+        joint = self._has_joint_loss()
         ratio = 1.0 if self.penalty == "l1" and not joint else 0.0
         return {
             "loss": "hinge" if joint else self.loss, "loss_parameter": 1.0,
-            **from_C(float(self.C), total_weight, ratio),
+            **self._penalty(total_weight, ratio),
         }
 
 
@@ -246,7 +258,7 @@ class LinearSVR(_SupportVectorMixin, ExactRegressorMixin, LinearRegressorMixin, 
     def _terms(self, total_weight: float) -> dict[str, Any]:
         return {
             "loss": self.loss, "loss_parameter": float(self.epsilon),
-            **from_C(float(self.C), total_weight),
+            **self._penalty(total_weight),
         }
 
     def _publish(self, fits: list[Fit], dtype: np.dtype, places: list[int],

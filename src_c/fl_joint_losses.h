@@ -35,10 +35,10 @@ FL_INLINE int64_t fl_rival(const double *z, int64_t K, int64_t y) {
     return best;
 }
 
-/* The projection of z on the simplex whose entries sum to `size` is max(0, z_k - top - t), top being
- * the largest z_k; returns t. Classes below the threshold of those that are left are dropped until
- * none is (Michelot 1986, JOTA 50): exact, at most K rounds. Counted from the top, t <= -size/K
- * keeps the top class in, however large z is. */
+/* The projection of z on the simplex whose entries sum to `size` is max(0, z_k - top - t), top
+ * being the largest z_k; returns t. Classes below the threshold of those that are left are dropped
+ * until none is (Michelot 1986, JOTA 50): exact, at most K rounds. Counted from the top, t is at
+ * most -size/K, which keeps the top class in, however large z is. */
 FL_INLINE double fl_simplex_threshold(const double *z, int64_t K, double top, double size) {
     double t = -fl_from_bits(0x7ff0000000000000u), sum;
     int64_t n = 0, before;
@@ -100,8 +100,7 @@ FL_INLINE double fl_joint_max(int loss, const double *FL_RESTRICT z, int64_t K, 
 
 /* Returns the loss; fills the gradient g, the classes where it is not 0 and their number. */
 FL_INLINE double fl_joint_loss(int loss, const double *FL_RESTRICT z, int64_t K, int64_t y,
-                               double a,
-                               double *FL_RESTRICT g, int64_t *FL_RESTRICT active,
+                               double a, double *FL_RESTRICT g, int64_t *FL_RESTRICT active,
                                int64_t *FL_RESTRICT n_active) {
     double value;
     int64_t rival, n = 0;

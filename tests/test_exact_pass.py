@@ -140,7 +140,9 @@ def test_several_classes_and_class_weights():
     rng = np.random.default_rng(5)
     y = np.array(["b", "a", "c"])[(dense @ rng.normal(size=(D, 3))).argmax(axis=1)]
     models = [
-        LogisticRegression(C=2.0, tol=1e-7, class_weight=weights, random_state=0)
+        LogisticRegression(
+            C=2.0, tol=1e-7, class_weight=weights, random_state=0, multi_class="ovr",
+        )
         for weights in (None, "balanced", {"a": 3.0, "b": 1.0, "c": 0.5})
     ]
     out = fit_together(models, X, y, [train[0]] * 3, [test[0]] * 3)
@@ -165,7 +167,8 @@ def test_a_class_of_weight_zero_is_told_of_once():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(12_000, 100)), np.arange(12_000) % 3
     with pytest.warns(UserWarning, match="weight 0") as told:
-        model = LogisticRegression(C=1e-3).fit(X, y, sample_weight=(y != 1).astype(float))
+        model = LogisticRegression(C=1e-3, multi_class="ovr").fit(
+            X, y, sample_weight=(y != 1).astype(float))
     assert len(told) == 1
     assert model.intercept_[1] == -np.inf and not model.coef_[1].any()
     assert model.n_iter_[1] == 0 and (model.duality_gap_ <= 1e-4).all()

@@ -365,6 +365,12 @@ def test_thresholds_of_pipelines_and_constant_labels():
     np.testing.assert_array_equal(
         pipe.predict(X), pipe.decision_function(X) > pipe.steps[-1][1].thresholds_
     )
+    # a rare label that nothing tells: F1 would have every row get it
+    noise = np.zeros((90, 2), int)
+    noise[[5, 40, 80], 0] = noise[[12, 33, 71], 1] = 1
+    weak = LogisticRegression(C=1e-6)
+    assert tune_thresholds(weak, X, noise, cv=3, min_score=0.5).thresholds_.tolist() == [0, 0]
+    assert (tune_thresholds(weak, X, noise, cv=3, min_score=0.0).thresholds_ < 0).all()
     rare = np.zeros((90, 3), int)
     rare[0, 0] = rare[:, 2] = 1
     with pytest.warns(UserWarning, match="the same for every row"):
@@ -380,6 +386,7 @@ def test_thresholds_of_pipelines_and_constant_labels():
         ((LogisticRegressionCV(), X, Y), "estimator must be a classifier of fastlin that takes"),
         ((fastlin.SGDRegressor(), X, Y), "estimator must be a classifier of fastlin that takes"),
         ((LogisticRegression(), X, Y, "f2"), "scoring must be one of"),
+        ((LogisticRegression(), X, Y, "f1", "low"), "min_score must be"),
         ((LogisticRegression(), X, Y, lambda *counts: 0), "scoring must return a number for each"),
         ((LogisticRegression(), X, Y, lambda *c: c[0] * np.nan), "scoring must return a number"),
     ],
@@ -387,4 +394,6 @@ def test_thresholds_of_pipelines_and_constant_labels():
 def test_hostile_tuning(arguments, message):
     estimator, X, y, *scoring = arguments
     with pytest.raises(ValueError, match=message):
-        tune_thresholds(estimator, X, y, **dict(zip(["scoring"], scoring, strict=False)))
+        tune_thresholds(
+            estimator, X, y, **dict(zip(["scoring", "min_score"], scoring, strict=False))
+        )

@@ -155,10 +155,8 @@ def test_two_classes_are_one_problem():
         # three classes of which one has no weight are one problem as well
         weight = (Y != "a").astype(float)
         with pytest.warns(UserWarning, match="'a'"):
-            model = cls(**params, multi_class="ovo").fit(X[Y != "d"], Y[Y != "d"], weight[Y != "d"]
-                        if cls in (LogisticRegression, LinearSVC) else None,
-                        **({} if cls in (LogisticRegression, LinearSVC) else
-                           {"sample_weight": weight[Y != "d"]}))  # fmt: skip
+            model = cls(**params, multi_class="ovo")
+            model.fit(X[Y != "d"], Y[Y != "d"], sample_weight=weight[Y != "d"])
         assert model.code_.shape == (3, 1) and set(model.predict(X)) == {"b", "c"}
 
 
@@ -226,6 +224,12 @@ def test_codes_are_values():
     assert pickle.loads(pickle.dumps(code)) == code == copy.deepcopy(code)
     with pytest.raises(AttributeError):
         code.size = 3
+    # a file that was tampered with
+    object.__setattr__(code, "kind", "secret")
+    file = io.BytesIO()
+    fastlin.save(Perceptron(multi_class=code), file)
+    with pytest.raises(ValueError, match="cannot be loaded"):
+        fastlin.load(io.BytesIO(file.getvalue()))
     for wrong in ("ova", OutputCode, None, ["ovo"], {"kind": "dense"}):
         with pytest.raises(ValueError, match="multi_class must be .*an instance of OutputCode"):
             LogisticRegression(multi_class=wrong).fit(X, Y)
@@ -386,13 +390,16 @@ def test_as_good_as_one_against_the_rest_on_real_digits():
     datasets = pytest.importorskip("sklearn.datasets")
     D, digit = datasets.load_digits(return_X_y=True)
     learn, rest = np.arange(0, 1797, 3), np.arange(1, 1797, 3)
-    for cls, params in ((Perceptron, {"average": True, **STEPS}), (LinearSVC, {})):
+    every = ("ovr", "ovo", "ecoc", OutputCode("sparse"))
+    for cls, params, ways in (
+        (Perceptron, {"average": True, **STEPS}, every), (LinearSVC, {}, every[:2]),
+    ):  # fmt: skip
         score = {
             multi_class: cls(**params, multi_class=multi_class)
             .fit(D[learn] / 16, digit[learn])
             .score(D[rest] / 16, digit[rest])
-            for multi_class in ("ovr", "ovo", "ecoc", OutputCode("sparse"))
+            for multi_class in ways
         }
         assert score["ovo"] > score["ovr"] - 0.005
-        assert score[OutputCode("sparse")] > score["ovr"] - 0.02
-        assert score["ecoc"] > score["ovr"] - 0.05
+        assert score.get(OutputCode("sparse"), 1) > score["ovr"] - 0.02
+        assert score.get("ecoc", 1) > score["ovr"] - 0.05

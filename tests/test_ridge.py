@@ -218,6 +218,19 @@ def test_a_factor_in_single_precision_is_near_the_inverse():
     np.testing.assert_allclose(scale[:, None] * product / scale, np.eye(20), atol=1e-4)
 
 
+@pytest.mark.parametrize("solver", ["direct", "cholesky", "svd"])
+def test_a_factorisation_that_is_asked_for_leaves_only_rounding(solver):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((500, 300))
+    y = X @ rng.standard_normal(300) + rng.standard_normal(500)
+    model = Ridge(solver=solver).fit(X, y)
+    Z, r = X - X.mean(axis=0), y - y.mean()
+    expected = np.linalg.solve(Z.T @ Z + np.eye(300), Z.T @ r)
+    np.testing.assert_allclose(model.coef_, expected, rtol=1e-9, atol=1e-12)
+    assert model.duality_gap_ <= 1e-14
+
+
+
 def test_targets_of_several_classes_end_at_the_optimum_one_by_one_or_not():
     X, y, _ = data(300, 280)
     y = np.digitize(y, [-5, 5])

@@ -277,7 +277,7 @@ def test_verbose_tells_of_each_optimum(capsys):
         ({"C": -1.0}, "C must be"),
         ({"loss": "log_loss"}, "loss must be"),
         ({"penalty": "elasticnet"}, "penalty must be"),
-        ({"multi_class": "crammer_singer"}, "multi_class 'crammer_singer' is not available"),
+        ({"multi_class": "multinomial"}, "multi_class must be"),
         ({"penalty": "l1", "loss": "hinge"}, "penalty 'l1' needs loss 'squared_hinge'"),
         ({"tol": 0}, "tol must be"),
         ({"dual": "yes"}, "dual must be"),

@@ -100,3 +100,5 @@ def losses(int loss, const double[:, ::1] z, int64_t K, const int64_t[::1] rows,
                 square += shares[k] * shares[k]
                 lost += shares[k] * (z[r, classes[k]] - z[r, y])
             value[r] = loss_of - lost + fl_joint_offset(loss, square)
+            if value[r] < 0:  # a rounding
+                value[r] = 0

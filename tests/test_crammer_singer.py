@@ -1,0 +1,117 @@
+"""`LinearSVC(multi_class="crammer_singer")`: its optimum against a quadratic program and against
+scikit-learn's, weights, two classes, storage."""
+
+import joint_reference as reference
+import numpy as np
+import pytest
+from layouts import LAYOUTS
+from test_multinomial import K, N, data
+
+from fastlin import ConvergenceWarning, LinearSVC, LinearSVR, OneHotEncoder, load, save
+from fastlin.datasets import load_mushrooms
+
+
+def made(**params):
+    return LinearSVC(multi_class="crammer_singer", **params)
+
+
+def objective(model, X, y, s=None):
+    """What the class documents, over C times the sum of the weights."""
+    s = np.ones(len(y)) if s is None else s
+    Q = (np.asarray(y)[:, None] == model.classes_).astype(float)
+    return reference.objective("hinge", model.coef_.astype(float), model.intercept_, X, Q, s,
+                               l2=1 / (model.C * s.sum()))  # fmt: skip
+
+
+@pytest.mark.parametrize(("C", "intercept"), [(0.05, True), (0.5, True), (0.5, False)])
+def test_the_optimum_is_that_of_the_quadratic_program(C, intercept):
+    _, X, y = data(n=24, K=3)
+    s = np.random.default_rng(3).integers(1, 4, 24).astype(float)
+    model = made(C=C, tol=1e-5, fit_intercept=intercept, max_iter=20_000)
+    model.fit(X, y, sample_weight=s)
+    best, W = reference.least_hinge(X, y, 3, C, s, intercept)
+    assert isinstance(model.n_iter_, int) and model.n_iter_ > 0
+    assert model.duality_gap_.shape == (1,) and model.duality_gap_[0] <= 1e-5
+    assert objective(model, X, y, s) == pytest.approx(model.objective_[0], rel=1e-9)
+    assert model.objective_[0] == pytest.approx(best / (C * s.sum()), rel=2e-5)
+    np.testing.assert_allclose(model.coef_, W, atol=0.02)
+    assert model.intercept_.sum() == pytest.approx(0, abs=1e-9)
+    assert intercept or not model.intercept_.any()
+
+
+@pytest.mark.memory
+@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
+def test_storage_does_not_matter(layout):
+    X, dense, y = data(n=40, layout=layout)
+    model = made(C=0.1, tol=1e-4).fit(X, y)
+    twin = made(C=0.1, tol=1e-4).fit(dense, y)
+    assert model.duality_gap_[0] <= 1e-4
+    assert model.objective_[0] == pytest.approx(twin.objective_[0], rel=2e-4)
+    assert objective(model, dense, y) == pytest.approx(model.objective_[0], rel=1e-6)
+    assert model.coef_.dtype == layout.dtype
+
+
+def test_two_classes_are_the_binary_machine():
+    _, X, y = data(n=60, K=2)
+    pair = made(C=0.5, tol=1e-6).fit(X, y)
+    binary = LinearSVC(loss="hinge", C=0.5, tol=1e-6).fit(X, y)
+    np.testing.assert_array_equal(pair.coef_, binary.coef_)
+    # and so is one problem of two classes left of three: the third has no weight
+    y3 = np.concatenate([y, [2]])
+    with pytest.warns(UserWarning, match="weight 0"):
+        left = made(C=0.5, tol=1e-6, max_iter=20_000)
+        left.fit(np.vstack([X, X[:1]]), y3, sample_weight=(y3 < 2).astype(float))
+    assert left.objective_[0] == pytest.approx(binary.objective_[0], rel=1e-5)
+    np.testing.assert_allclose(left.coef_[1] - left.coef_[0], binary.coef_[0], atol=0.01)
+    assert left.intercept_[2] == -np.inf
+
+
+def test_weights_are_repetitions():
+    _, X, y = data()
+    s = np.random.default_rng(5).integers(0, 4, N)
+    rows = np.repeat(np.arange(N), s)
+    params = {"C": 0.1, "tol": 1e-5, "max_iter": 10_000}
+    weighted = made(**params).fit(X, y, sample_weight=s)
+    repeated = made(**params).fit(X[rows], y[rows])
+    assert weighted.objective_[0] == pytest.approx(repeated.objective_[0], rel=2e-5)
+    by_class = made(**params, class_weight={0: 2.0, 3: 0.5}).fit(X, y)
+    by_row = made(**params).fit(X, y, sample_weight=np.array([2.0, 1.0, 1.0, 0.5])[y])
+    assert by_class.objective_[0] == pytest.approx(by_row.objective_[0], rel=2e-5)
+
+
+def test_other_parameters(tmp_path):
+    _, X, y = data()
+    model = made(C=0.1, penalty="l1", loss="hinge").fit(X, y)
+    other = LinearSVC(C=0.1, multi_class="joint").fit(X, y)
+    np.testing.assert_array_equal(model.coef_, other.coef_)
+    save(model, tmp_path / "model")
+    assert (load(tmp_path / "model").predict(X) == model.predict(X)).all()
+    warm = made(C=0.1, warm_start=True, tol=1e-5, max_iter=10_000).fit(X, y)
+    cold = warm.n_iter_
+    assert warm.fit(X, y).n_iter_ <= cold
+    with pytest.warns(ConvergenceWarning, match="LinearSVC stopped after 2 iterations"):
+        made(C=10.0, max_iter=2).fit(X, y)
+    for learner in (made(C=1e308), LinearSVC(C=1e308, loss="hinge"), LinearSVR(C=1e308)):
+        with pytest.raises(ValueError, match=r"C must be .* does not overflow, got 1e\+308"):
+            learner.fit(X, y)
+
+
+def test_real_data():
+    """Against scikit-learn without intercepts, which it would penalise."""
+    pytest.importorskip("sklearn")
+    from sklearn.svm import LinearSVC as Peer
+
+    columns, _ = load_mushrooms(return_X_y=True)
+    table = np.asarray(columns, dtype=object)[::16]
+    y = table[:, 4].astype(str)
+    X = OneHotEncoder(output="rows").fit_transform(np.delete(table, 4, axis=1))
+    model = made(C=0.1, tol=1e-4, fit_intercept=False).fit(X, y)
+    peer = Peer(C=0.1, multi_class="crammer_singer", fit_intercept=False, tol=1e-6)
+    dense = X.toarray()
+    peer.fit(dense, y)
+    own = objective(model, dense, y)
+    model.coef_ = peer.coef_
+    best = objective(model, dense, y)
+    assert own == pytest.approx(model.objective_[0], rel=1e-9)
+    assert own == pytest.approx(best, rel=2e-4)
+    assert len(model.classes_) == 9 > K
