@@ -58,6 +58,7 @@ _DEFAULT_TAGS = {
     # kind
     "multi_class": True,
     "multi_label": False,
+    "zero_probabilities": False,
     "poor_score": False,
     "preserves_dtype": ("float64",),
     # behaviour
@@ -240,6 +241,8 @@ class Estimator:
 
         tag, kind = self._merged_tags(), self._estimator_type
         poor = tag["poor_score"]
+        # scikit-learn's checks of several labels per row rule out probabilities of exactly 0
+        labels = tag["multi_label"] and not tag["zero_probabilities"]
         return Tags(
             estimator_type=kind,
             target_tags=TargetTags(
@@ -249,7 +252,7 @@ class Estimator:
             if hasattr(self, "transform")
             else None,
             classifier_tags=ClassifierTags(
-                poor_score=poor, multi_class=tag["multi_class"], multi_label=tag["multi_label"]
+                poor_score=poor, multi_class=tag["multi_class"], multi_label=labels
             )
             if kind == "classifier"
             else None,

@@ -1,6 +1,6 @@
-"""The quadratic model of a loss of K outputs on a working set of weights, and its minimum with an L1
-penalty: turns of coordinate descent find which weights are 0, conjugate gradients on those that are
-not go where turns alone would take hundreds. `fl_joint_primal.h` has the model.
+"""The quadratic model of a loss of K outputs on a working set of weights, and its minimum with an
+L1 penalty: turns of coordinate descent find which weights are 0, conjugate gradients on those that
+are not go where turns alone would take hundreds. `fl_joint_primal.h` has the model.
 """
 
 from __future__ import annotations

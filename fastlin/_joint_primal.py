@@ -1,5 +1,5 @@
-"""Coordinate descent over columns for K outputs with an L1 penalty: few of d K weights of a solution
-are other than 0.
+"""Coordinate descent over columns for K outputs with an L1 penalty: few of the d K weights of a
+solution are other than 0.
 
 As `_primal_cd` has it for one output: the slopes along all weights choose a working set and give a
 dual point; on the set the loss is replaced by its quadratic model at the present responses, whose
@@ -121,11 +121,11 @@ class _Search:
     def descend(self, part: WorkingSet, enough: float, most: int) -> int:
         """Newton steps on a set of weights, at most so many, until one gains no more than `enough`:
         how many."""
-        for n_iter in range(1, min(most, _MOST_MODELS) + 1):
+        n_iter, fall = 0, np.inf
+        while n_iter < min(most, _MOST_MODELS) and fall > enough:
             before = self.objective
             self._step(part, _OF_STEP * enough)
-            if before - self.objective <= enough:
-                break
+            n_iter, fall = n_iter + 1, before - self.objective
         return n_iter
 
     def _step(self, part: WorkingSet, enough: float) -> None:

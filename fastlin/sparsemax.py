@@ -93,6 +93,7 @@ class SparsemaxClassifier(ExactClassifierMixin, LinearClassifierMixin, ExactEsti
     [{{'up'}}, {{'right'}}]
     """
 
+    _tags: ClassVar = {"zero_probabilities": True}
     _constraints: ClassVar = {
         "C": Real(0, closed="right", finite=False),
         "l1_ratio": Real(0, 1),

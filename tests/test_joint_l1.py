@@ -1,5 +1,5 @@
-"""Softmax and sparsemax with an L1 penalty, or L1 and L2, on wide sparse rows: descent by columns and
-ascent by rows."""
+"""Softmax and sparsemax with an L1 penalty, or L1 and L2, on wide sparse rows: descent by columns
+and ascent by rows."""
 
 from dataclasses import replace
 

@@ -52,8 +52,6 @@ EQUIVALENCE = {
 }
 # A pipeline fits its steps in place, as scikit-learn's own does, which fails this check too.
 IN_PLACE = {"check_estimators_overwrite_params"}
-# Sparsemax is there for the probabilities of exactly 0 that this check rules out.
-WITHOUT_ZEROS = {"check_classifiers_multilabel_output_format_predict_proba"}
 # scikit-learn runs the check of array API input only under a switch of scipy's.
 NOT_RUN = {"check_array_api_input"}
 
@@ -78,8 +76,6 @@ def expected_to_fail(estimator):
     """Names of the checks that an estimator is declared to fail."""
     if isinstance(estimator, Pipeline):
         return IN_PLACE
-    if isinstance(estimator, fastlin.SparsemaxClassifier):
-        return WITHOUT_ZEROS
     shuffled = "shuffle" in estimator.get_params()
     return EQUIVALENCE if shuffled or has_lines_for_a_loss(estimator) else set()
 
