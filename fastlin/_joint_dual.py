@@ -10,9 +10,7 @@ from ._core import joint_dual as _joint_dual
 from ._dual_watch import Watch
 from ._epochs import RowOrder, row_order
 from ._isa import ISA
-from ._joint_problem import (
-    JointFit, JointProblem, feasible, inverse_of_bend, shrunk, times,
-)  # fmt: skip
+from ._joint_problem import JointFit, JointProblem, feasible, inverse_of_bend, shrunk, times
 from ._parallel import Cancelled, is_cancelled
 from ._row_centre import centre_of, in_single, proximal_weight, seen_from
 from ._scores import rows_per_call

@@ -324,7 +324,7 @@ def test_what_ends_early_says_so():
         assert model.objective_[0] * (1 - model.duality_gap_[0]) <= best * (1 + 1e-9)
         assert objective(model, X, y) == pytest.approx(model.objective_[0], rel=1e-9)
     for params, message in (
-        ({"solver": "dual_cd", "penalty": "l1"}, "solver 'dual_cd' takes no L1 penalty: use"),
+        ({"solver": "dual_cd", "penalty": "l1"}, "solver 'dual_cd' needs an L2 penalty: use"),
         ({"solver": "primal_cd"}, "needs an L1 penalty: use solver 'auto' or 'dual_cd' or 'newton'"),
         ({"solver": "newton", "l1_ratio": 0.5}, "takes no L1 penalty"),
         ({"solver": "dual_cd", "penalty": None}, "needs an L2 penalty"),
