@@ -28,7 +28,7 @@ _PIECE = 4_000_000
 _TURNS, _ROUNDS = 4, 3
 # A model is left when a turn gains less than this share of what its first one gained.
 _OF_FIRST_TURN = 0.01
-# Classes with more weights than this are not factored.
+# Classes with more weights than this, or than rows, are not factored.
 _LARGEST_BLOCK = 600
 # Keeps factors of columns that are alike regular: a share of the diagonal
 _RIDGE = 1e-6
@@ -201,7 +201,7 @@ class Model:
         first, solvers = part.first, []
         for k in range(part.n_classes):
             one = slice(first[k], first[k + 1])
-            if one.stop - one.start > _LARGEST_BLOCK:
+            if one.stop - one.start > min(_LARGEST_BLOCK, self.h.shape[1]):
                 solvers.append((one, _by_diagonal(bend[one] + more[one])))
             elif one.stop > one.start:
                 X = transposed(rows_taken(part.columns, part.chosen[one]))
