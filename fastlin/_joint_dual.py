@@ -59,6 +59,8 @@ class _Best:
 
     def __init__(self, problem: JointProblem, tol: float):
         self.problem, self.tol = problem, tol
+        # the hinge has no curvature to find better intercepts by
+        self.bends = problem.fit_intercept and problem.loss != "hinge"
         self.objective, self.bound = np.inf, -np.inf
         self.W, self.b, self.dual = _NOTHING, _NOTHING, _NOTHING
 
@@ -77,9 +79,9 @@ class _Best:
         W, bound = ascent.weights()
         penalty = problem.penalty(W)
         b = ascent.intercept()
-        sums = problem.sums(W, b, with_bend=problem.fit_intercept)
+        sums = problem.sums(W, b, with_bend=self.bends)
         objective = sums.mean_loss + penalty
-        if problem.fit_intercept and sums.bend is not None:
+        if sums.bend is not None:
             step = -times(inverse_of_bend(sums.bend), sums.slope)
             fall = -0.5 * float(step @ sums.slope)
             if fall > _WORTH * self.tol * objective:

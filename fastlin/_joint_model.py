@@ -1,6 +1,8 @@
 """The quadratic model of a loss of K outputs on a working set of weights, and its minimum with an
 L1 penalty: turns of coordinate descent find which weights are 0, conjugate gradients on those that
-are not go where turns alone would take hundreds. `fl_joint_primal.h` has the model.
+are not go where turns alone would take hundreds. They are preconditioned by the factors of the
+blocks of one class: with the diagonal alone, columns that are alike took most of the time.
+`fl_joint_primal.h` has the model.
 """
 
 from __future__ import annotations
@@ -26,8 +28,8 @@ _PIECE = 4_000_000
 _TURNS, _ROUNDS = 4, 3
 # A model is left when a turn gains less than this share of what its first one gained.
 _OF_FIRST_TURN = 0.01
-# Classes with more weights than this are not factored.
-_LARGEST_BLOCK = 1500
+# Classes with more weights than this, or than rows, are not factored.
+_LARGEST_BLOCK = 600
 # Keeps factors of columns that are alike regular: a share of the diagonal
 _RIDGE = 1e-6
 _MOST_PRODUCTS, _ACCURACY = 60, 0.1
@@ -74,13 +76,14 @@ class WorkingSet:
 
 
 class Model:
-    """The model where the responses have the gradient r, the probabilities or supports being
-    `bends`, both of shape (K, n) and with the shares of the rows in them."""
+    """The model where the gradient in the responses is r and h the header's, both of shape (K, n);
+    `damping` is that of coordinates beside the squares that `sizes` weighs."""
 
     def __init__(self, problem: JointProblem, part: WorkingSet, r: np.ndarray, h: np.ndarray,
                  sizes: np.ndarray, begun: np.ndarray, damping: float):
         self.problem, self.part, self.h, self.begun = problem, part, h, begun
-        self.e = 1.0 / h.sum(axis=0)
+        self.total = h.sum(axis=0)
+        self.e = np.divide(1.0, self.total, out=np.zeros(h.shape[1]), where=self.total > 1e-300)
         self.g, self.g_b = part.gathered(r), r.sum(axis=1)
         self.bend, size = np.empty((2, len(part)))
         part.over(_primal.bends, sizes, h, self.e, self.bend, size)
@@ -97,7 +100,7 @@ class Model:
             for _ in range(_TURNS):
                 fall = self._turn()
                 first = max(first, fall)
-                if fall <= max(_OF_FIRST_TURN * first, enough):
+                if not fall > max(_OF_FIRST_TURN * first, enough):
                     return
             if k < _ROUNDS - 1:
                 self._along_the_face()
@@ -151,7 +154,7 @@ class Model:
         """The model with its penalty."""
         d = self.w - self.begun
         square = float(np.einsum("ki,ki,ki->", self.h, self.t, self.t))
-        square += float((d * d) @ self.damping) - float((self.m * self.m) @ (1.0 / self.e))
+        square += float((d * d) @ self.damping) - float((self.m * self.m) @ self.total)
         linear = float(self.g @ d) + float(self.g_b @ self.b)
         return linear + 0.5 * square + self.problem.penalty(self.w)
 
@@ -198,7 +201,7 @@ class Model:
         first, solvers = part.first, []
         for k in range(part.n_classes):
             one = slice(first[k], first[k + 1])
-            if one.stop - one.start > _LARGEST_BLOCK:
+            if one.stop - one.start > min(_LARGEST_BLOCK, self.h.shape[1]):
                 solvers.append((one, _by_diagonal(bend[one] + more[one])))
             elif one.stop > one.start:
                 X = transposed(rows_taken(part.columns, part.chosen[one]))

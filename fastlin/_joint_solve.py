@@ -22,6 +22,8 @@ _FAR = 200
 _FEW_COLUMNS = 1000
 # The curvature of a row beside that of an L2 penalty, beyond which ascent takes hundreds of epochs
 _WEAK = 300.0
+# Bytes that descent by columns takes per row and class
+_PER_RESPONSE = 80
 _LAST_DIGITS = 1e-14
 
 
@@ -89,13 +91,13 @@ def _sparse(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarray,
     n, d, K = *problem.X.shape, problem.n_classes
     if problem.X.layout == "dense" or d <= _FEW_COLUMNS:
         return _joint_newton.solve(problem, tol, max_iter, seed, start)
-    if n * K * np.dtype(np.float64).itemsize > _MOST_DUAL_BYTES:
-        return _joint_sets.solve(problem, tol, max_iter, seed, start)
-    before = 0
-    if float(row_squares(problem.X).mean()) <= _WEAK * problem.total_weight * problem.l2:
+    before, room = 0, _MOST_DUAL_BYTES / (n * K)
+    strong = row_squares(problem.X).mean() <= _WEAK * problem.total_weight * problem.l2
+    if strong and problem.X.dtype.itemsize <= room:
         start = _joint_dual.solve(problem, tol, min(_FAR, max_iter), seed, start)
         before = start.n_iter
         if start.converged or max_iter <= _FAR:
             return start
-    fit = _joint_primal.solve(problem, tol, max_iter - before, seed, start)
+    descent = _joint_primal if _PER_RESPONSE <= room else _joint_sets
+    fit = descent.solve(problem, tol, max_iter - before, seed, start)
     return replace(fit, n_iter=before + fit.n_iter)
