@@ -2,7 +2,11 @@
 share nothing with ours."""
 
 import numpy as np
+from layouts import LAYOUTS
 from scipy import optimize
+
+# A layout for each form of rows that kernels see
+FORMS = list({(layout.kind, layout.dtype): layout for layout in LAYOUTS}.values())
 
 
 def on_simplex(z):

@@ -4,7 +4,6 @@ scikit-learn's, weights, two classes, storage."""
 import joint_reference as reference
 import numpy as np
 import pytest
-from layouts import LAYOUTS
 from test_multinomial import K, N, data
 
 from fastlin import ConvergenceWarning, LinearSVC, LinearSVR, OneHotEncoder, load, save
@@ -40,7 +39,7 @@ def test_the_optimum_is_that_of_the_quadratic_program(C, intercept):
 
 
 @pytest.mark.memory
-@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
+@pytest.mark.parametrize("layout", reference.FORMS, ids=lambda layout: layout.name)
 def test_storage_does_not_matter(layout):
     X, dense, y = data(n=40, layout=layout)
     model = made(C=0.1, tol=1e-4).fit(X, y)

@@ -59,7 +59,7 @@ def test_packed_weights_come_back(K):
 
 
 @pytest.mark.memory
-@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
+@pytest.mark.parametrize("layout", reference.FORMS, ids=lambda layout: layout.name)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_sums_are_those_of_the_naive_loss(loss, layout):
     X, dense = layout.make(20, 6)

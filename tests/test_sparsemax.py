@@ -5,7 +5,6 @@ import pickle
 import joint_reference as reference
 import numpy as np
 import pytest
-from layouts import LAYOUTS
 from scipy import sparse
 from test_multinomial import D, K, N, data
 
@@ -60,7 +59,7 @@ def test_penalties_with_l1(ratio):
 
 
 @pytest.mark.memory
-@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
+@pytest.mark.parametrize("layout", reference.FORMS, ids=lambda layout: layout.name)
 def test_storage_and_solver_do_not_matter(layout):
     X, dense, y = data(n=40, layout=layout)
     best = SparsemaxClassifier(tol=1e-9).fit(dense, y).objective_[0]
