@@ -30,6 +30,7 @@ from ._reductions import JOINT, code_for, columns_of, is_reduced, keep_code
 from ._row_slices import rows_taken
 from ._scores import longest_square
 from ._sgd import LOSSES
+from ._shares import Shares
 from ._solve import is_little, solve
 from ._validation import check_sample_weight
 
@@ -68,7 +69,7 @@ class ExactEstimator(Estimator):
         self._check_params()
         self._check_together()
         rows = rows_of(self, X, True)
-        y = target_of(self, y, rows.shape[0], numeric=self._estimator_type == "regressor")
+        y = self._read_target(y, rows.shape[0])
         if self._estimator_type == "regressor" and np.abs(y).max() > _MOST_TARGET:
             raise ValueError(
                 f"y must hold numbers whose squares do not overflow, got {np.abs(y).max():g}; "
@@ -76,6 +77,10 @@ class ExactEstimator(Estimator):
             )
         check_size(rows)
         return rows, y, check_sample_weight(sample_weight, rows.shape[0])
+
+    def _read_target(self, y: Any, n_samples: int) -> Any:
+        """A checked target."""
+        return target_of(self, y, n_samples, numeric=self._estimator_type == "regressor")
 
     def _solve_all(self, rows: Rows, targets: list[np.ndarray], weight: np.ndarray | None,
                    places: list[int] | None = None, n_outputs: int = 1) -> None:
@@ -321,7 +326,9 @@ class ExactClassifierMixin:
             Class labels of any type that can be sorted. Or several labels per row, each a problem
             of its own, whatever `multi_class` says: a matrix of zeros and ones of shape (n_samples,
             n_labels), dense or sparse, or a list with a set of labels for each row. Keys of
-            class_weight then are 0 and 1: lacking a label, and having it.
+            class_weight then are 0 and 1: lacking a label, and having it. Or, for a softmax and
+            for sparsemax, soft labels: fractions of shape (n_samples, n_classes) that sum to 1 in
+            each row, whose classes are numbered.
         sample_weight : array-like of shape (n_samples,), optional
             Weights that count as repetitions; 0 removes a row. Class weights multiply them.
 
@@ -345,6 +352,9 @@ class ExactClassifierMixin:
         rows, y, sample_weight = self._begin(X, y, sample_weight)
         if isinstance(y, Labels):
             self._fit_labels(rows, y, sample_weight)
+            return self
+        if isinstance(y, Shares):
+            self._fit_shares(rows, y, sample_weight)
             return self
         classes, codes = labels_of(self, y)
         if self._is_joint(len(classes)):

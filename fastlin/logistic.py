@@ -12,6 +12,7 @@ from ._multilabel import has_labels
 from ._params import Boolean, Either, OneOf, Real
 from ._reductions import CODES
 from ._scaling import from_C
+from ._soft_labels import SoftLabelsMixin
 from ._solve import PEER_SOLVERS, SOLVERS
 
 __all__ = ["LogisticRegression"]
@@ -19,7 +20,9 @@ __all__ = ["LogisticRegression"]
 _RATIOS = {"l2": 0.0, "l1": 1.0}
 
 
-class LogisticRegression(ExactClassifierMixin, LinearClassifierMixin, ExactEstimator):
+class LogisticRegression(
+    SoftLabelsMixin, ExactClassifierMixin, LinearClassifierMixin, ExactEstimator
+):
     __doc__ = f"""Logistic regression to its optimum, with a certificate.
 
     For two classes, y = +-1, it minimises over w and b ::

@@ -9,6 +9,7 @@ import numpy as np
 from ._clone import clone
 from ._docs import attributes, parameters
 from ._params import ArrayLike, Boolean, Either, Integer
+from ._targets import check_target
 from .logistic import LogisticRegression
 
 __all__ = ["LogisticRegressionCV"]
@@ -22,7 +23,7 @@ class LogisticRegressionCV(LogisticRegression):
 
     For each C and each `l1_ratio` a model is solved for on every fold's training rows, and scored
     on the rows held out; the best point is then solved for on all rows. With an L2 penalty the
-    models of all folds and strengths go through the data together, 16 at a time.
+    models of two classes go through the data together, 16 at a time; more classes are a softmax.
 
     Parameters
     ----------
@@ -105,6 +106,9 @@ class LogisticRegressionCV(LogisticRegression):
         self.verbose = verbose
         self.refit = refit
         self.random_state = random_state
+
+    def _read_target(self, y: Any, n_samples: int) -> Any:
+        return check_target(y, self, n_samples=n_samples)
 
     def _is_joint(self, n_classes: int) -> bool:
         return n_classes > 2

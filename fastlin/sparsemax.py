@@ -17,12 +17,15 @@ from ._multilabel import Labels, check_warm_start, constant_labels, has_labels, 
 from ._params import OneOf, Real
 from ._probability import sparsemax, sparsemax_threshold
 from ._scaling import from_C
+from ._soft_labels import SoftLabelsMixin
 from ._solve import PEER_SOLVERS
 
 __all__ = ["SparsemaxClassifier"]
 
 
-class SparsemaxClassifier(ExactClassifierMixin, LinearClassifierMixin, ExactEstimator):
+class SparsemaxClassifier(
+    SoftLabelsMixin, ExactClassifierMixin, LinearClassifierMixin, ExactEstimator
+):
     __doc__ = f"""Linear classifier whose probabilities may be 0, to its optimum with a certificate.
 
     The probabilities p of a row are the Euclidean projection of its responses z = W x + b on the

@@ -1,0 +1,62 @@
+"""A distribution over the classes for each row, in place of one class."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from fastlin import LogisticRegression, SparsemaxClassifier
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 4))
+
+
+def shares(n_classes):
+    """Fractions, some of them 0 or 1."""
+    table = RNG.dirichlet(np.full(n_classes, 0.5), size=len(X))
+    table[:5] = np.eye(n_classes)[np.arange(5) % n_classes]
+    return table
+
+
+@pytest.mark.parametrize("cls", [LogisticRegression, SparsemaxClassifier])
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_share_is_a_row_of_that_weight(cls, n_classes, weighted):
+    q = shares(n_classes)
+    s = RNG.uniform(0.5, 2.0, len(X)) if weighted else np.ones(len(X))
+    model = cls(tol=1e-10).fit(X, q, sample_weight=s if weighted else None)
+    # the loss is linear in q but for what no weight depends on
+    rows, classes = np.nonzero(q)
+    equal = cls(tol=1e-10).fit(X[rows], classes, sample_weight=(s[:, None] * q)[rows, classes])
+    np.testing.assert_allclose(model.coef_, equal.coef_, atol=1e-4)
+    np.testing.assert_allclose(model.intercept_, equal.intercept_, atol=1e-4)
+    assert model.classes_.tolist() == list(range(n_classes))
+    assert model.predict_proba(X).shape == (len(X), n_classes)
+    assert model.duality_gap_[0] <= 1e-10
+
+
+def test_forms_of_a_table():
+    q = shares(3)
+    expected = LogisticRegression(tol=1e-9).fit(X, q).coef_
+    for other in (q.tolist(), np.asfortranarray(q), [list(row) for row in q]):
+        model = LogisticRegression(tol=1e-9).fit(sparse.csr_array(X), other)
+        np.testing.assert_allclose(model.coef_, expected, atol=1e-6)
+    before = q.copy()
+    LogisticRegression().fit(X, q)
+    np.testing.assert_array_equal(q, before)
+
+
+def test_what_is_refused():
+    q = shares(3)
+    with pytest.raises(ValueError, match="same number of rows"):
+        LogisticRegression().fit(X, q[:-1])
+    with pytest.raises(ValueError, match="class_weight must be None"):
+        LogisticRegression(class_weight="balanced").fit(X, q)
+    with pytest.raises(ValueError, match="matrix of zeros and ones"):
+        LogisticRegression(multi_class="ovr").fit(X, q)
+    for wrong in (2 * q, q - 0.1, np.where(q > 0.5, np.nan, q)):
+        with pytest.raises(ValueError, match="y "):
+            LogisticRegression().fit(X, wrong)
+    alone = np.zeros_like(q)
+    alone[:, 0], alone[0] = 1.0, (0.5, 0.5, 0.0)
+    with pytest.raises(ValueError, match="number of classes"):
+        LogisticRegression().fit(X, alone, sample_weight=(np.arange(len(X)) > 0) * 1.0)
