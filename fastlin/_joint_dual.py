@@ -22,6 +22,8 @@ _NOTHING = np.empty(0)
 _UNTOUCHED = 40.0
 # The gap is estimated on every so many rows, where there are many.
 _STRIDE, _MANY_ROWS = 8, 4096
+# Rows that are held at a corner by more than this share of the largest violation rest.
+_HELD = 0.1
 # So many epochs without a smaller estimate are for double precision.
 _IDLE = 3
 # What is known on the way is rounded: the search goes on until this share of tol.
@@ -247,7 +249,7 @@ class _Ascent:
         if problem.fit_intercept:
             self.B += self.rule["nu"] * self.s
         if not self.is_log:
-            self.rule["slack"] = self.sums["violation"] or np.inf
+            self.rule["slack"] = _HELD * self.sums["violation"] or np.inf
             self._visit_only(self.active[self.resting[self.active] == 0])
 
     def estimate(self) -> float:
