@@ -53,14 +53,14 @@ FL_INLINE void FL_LANED(fl_lanes_respond)(struct fl_row row, const void *weights
         for (int q = 0; q < 4; q++) {
             for (int b = 0; b < FL_AT_ONCE; b++) sum[q][b] = FL_V_SET(0);
         }
-#define FL_LINE(b) FL_LANED(fl_lanes_loaded)(line + (b) * FL_V_SIZE, shrinks, low, high)
+#define FL_SHRUNK_AT(b) FL_LANED(fl_lanes_loaded)(line + (b) * FL_V_SIZE, shrinks, low, high)
 #define FL_RESPOND(column, value)                                                 \
     for (; k + 4 <= row.size; k += 4) {                                           \
         for (int q = 0; q < 4; q++) {                                             \
             const FL_V times = FL_V_SET(value(k + q));                            \
             const FL_REAL *line = from + column(k + q) * FL_LANES;                \
             for (int b = 0; b < FL_AT_ONCE; b++) {                                \
-                sum[q][b] = FL_V_ADD(sum[q][b], FL_V_MUL(times, FL_LINE(b)));     \
+                sum[q][b] = FL_V_ADD(sum[q][b], FL_V_MUL(times, FL_SHRUNK_AT(b)));     \
             }                                                                     \
         }                                                                         \
     }                                                                             \
@@ -68,12 +68,12 @@ FL_INLINE void FL_LANED(fl_lanes_respond)(struct fl_row row, const void *weights
         const FL_V times = FL_V_SET(value(k));                                    \
         const FL_REAL *line = from + column(k) * FL_LANES;                        \
         for (int b = 0; b < FL_AT_ONCE; b++) {                                    \
-            sum[0][b] = FL_V_ADD(sum[0][b], FL_V_MUL(times, FL_LINE(b)));         \
+            sum[0][b] = FL_V_ADD(sum[0][b], FL_V_MUL(times, FL_SHRUNK_AT(b)));         \
         }                                                                         \
     }
         FL_LANES_BY_LAYOUT(FL_RESPOND)
 #undef FL_RESPOND
-#undef FL_LINE
+#undef FL_SHRUNK_AT
         for (int b = 0; b < FL_AT_ONCE; b++) {
             FL_V_STORE(out + (first + b) * FL_V_SIZE, FL_V_ADD(FL_V_ADD(sum[0][b], sum[1][b]),
                                                                FL_V_ADD(sum[2][b], sum[3][b])));
