@@ -11,7 +11,7 @@ from ._core.rows import Rows
 from ._parallel import Cancelled, is_cancelled
 from ._scores import rows_per_call
 
-__all__ = ["column_squares", "in_pieces", "matvec", "rmatvec", "row_squares"]
+__all__ = ["column_squares", "in_pieces", "matvec", "rmatvec", "room_for", "row_squares"]
 
 
 def in_pieces(X: Rows, work: Callable[[int, int], None]) -> None:
@@ -49,3 +49,13 @@ def row_squares(X: Rows) -> np.ndarray:
     out = np.empty(len(X))
     in_pieces(X, lambda start, stop: _blocks.row_squares(X, out, start, stop))
     return out
+
+
+def room_for(X: Rows) -> np.ndarray:
+    """For the longest row, where kernels in double must widen its values."""
+    if X.dtype == np.float64:
+        return np.empty(0)
+    if X.layout == "dense":
+        return np.empty(X.shape[1])
+    longest = max(X.width, 0) if X.indptr is None else np.diff(X.indptr).max(initial=0)
+    return np.empty(int(longest))

@@ -19,7 +19,7 @@ from ._core import dual_cd as _dual_cd
 from ._core import losses as _losses
 from ._dual_newton import ascend
 from ._dual_watch import LEAP, Watch
-from ._epochs import RowOrder, row_order
+from ._epochs import row_order
 from ._parallel import Cancelled, is_cancelled
 from ._problem import Certificate, Fit, Problem
 from ._row_centre import centre_of, in_single, proximal_weight, seen_from
@@ -326,10 +326,7 @@ class _Ascent:
         if len(active) == 0:
             self.wake_all()
             return
-        if len(active) != len(self.active):
-            order = self.order
-            self.order = RowOrder(active, True, order.seed, order.blocks, order.ahead)
-        self.active = active
+        self.order, self.active = self.order.only(active), active
 
     def refine(self) -> None:
         """Go on in double precision, on the user's own values."""

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from ._blocks import room_for
 from ._core import losses as _losses
 from ._core import multi as _multi
-from ._core.rows import Rows
 from ._dual_models import Centre, DualModel, DualStream, Sides
 from ._isa import ISA
 from ._lanes import LANES, aligned_zeros
@@ -229,7 +229,7 @@ class DualPass:
             self._look()
             conjugates[lane] = self._dual_side(model, sides, lane, by)
         w = aligned_zeros(d * L, np.dtype(np.float64))
-        room = np.empty(_longest_row(X) if X.dtype == np.float32 else 0)
+        room = room_for(X)
         for start, stop in self._pieces(L):
             _multi.add_rows(ISA, L, X, by, w, room, start, stop)
         for start, stop in self._pieces(L):
@@ -407,10 +407,3 @@ def _epochs_to(target: float, gaps: list[float]) -> float:
     if not 0 < gap < first:
         return np.inf
     return float(np.log(target / gap) / np.log(gap / first)) * (len(gaps) - half)
-
-
-def _longest_row(X: Rows) -> int:
-    """Entries of the longest row."""
-    if X.layout == "dense":
-        return X.shape[1]
-    return max(X.width, 0) if X.indptr is None else int(np.diff(X.indptr).max(initial=0))

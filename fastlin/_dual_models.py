@@ -30,8 +30,8 @@ class DualStream:
     """The rows that all models share.
 
     `X` are the user's rows, `work` the float32 rows that descent runs on, perhaps with other column
-    numbers; None, if their values are too large for that. `memberships[f]` says which rows are
-    those of fold f; `codes` are class numbers.
+    numbers; None before they are needed, and if their values are too large for that.
+    `memberships[f]` says which rows are those of fold f; `codes` are class numbers.
     """
 
     X: Rows

@@ -111,6 +111,12 @@ class RowOrder:
         """Another that goes on from here by itself."""
         return RowOrder(self.rows, self.shuffle, self.seed.copy(), self.blocks, self.ahead)
 
+    def only(self, rows: np.ndarray) -> RowOrder:
+        """An order of these rows in place of this one's, which goes on where they are the same."""
+        if np.array_equal(rows, self.rows):
+            return self
+        return RowOrder(rows, self.shuffle, self.seed, self.blocks, self.ahead)
+
     def next(self) -> np.ndarray:
         """The order of the next epoch, valid until the one after."""
         if self.shuffle == "replacement":

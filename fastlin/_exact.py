@@ -14,11 +14,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from . import _parallel
+from ._answered import check_finite, last_weights
 from ._base import Estimator
 from ._core.rows import Rows
 from ._data import rows_of
 from ._exceptions import warn_convergence
-from ._joint_fit import publish_joint, solve_joint
+from ._joint_fit import fit_joint
 from ._joint_problem import Distributions, JointFit
 from ._labels import labels_of, weights_of
 from ._multilabel import Labels, check_warm_start, constant_labels, keep_labels, target_of
@@ -30,7 +31,7 @@ from ._reductions import JOINT, code_for, columns_of, is_reduced, keep_code
 from ._row_slices import rows_taken
 from ._scores import longest_square
 from ._sgd import LOSSES
-from ._shares import Shares
+from ._soft_labels import Shares
 from ._solve import is_little, solve
 from ._validation import check_sample_weight
 
@@ -125,18 +126,13 @@ class ExactEstimator(Estimator):
 
     def _starts(self, places: list[int], n_outputs: int, d: int) -> list[Fit | None]:
         """What solvers start from: the last answers with warm_start, else nothing."""
-        if not getattr(self, "warm_start", False) or not hasattr(self, "coef_"):
+        last = last_weights(self, n_outputs, d)
+        if last is None:
             return [None] * len(places)
-        coef = np.atleast_2d(self.coef_)
-        if coef.shape != (n_outputs, d):
-            raise ValueError(
-                f"warm_start goes on from coef_ of shape {coef.shape}, but this fit has "
-                f"{(n_outputs, d)}; fit with warm_start=False."
-            )
-        intercept = np.broadcast_to(np.asarray(self.intercept_, dtype=float), (n_outputs,))
+        coef, intercept = last
         nothing = Certificate(np.inf, np.inf, np.inf)
         return [
-            Fit(coef[k].astype(np.float64), float(intercept[k]), 0, nothing, False)
+            Fit(coef[k], float(intercept[k]), 0, nothing, False)
             if np.isfinite(intercept[k]) else None
             for k in places
         ]  # fmt: skip
@@ -144,7 +140,8 @@ class ExactEstimator(Estimator):
     def _publish(self, fits: list[Fit], dtype: np.dtype, places: list[int],
                  n_outputs: int) -> None:
         """Set the public attributes, as scikit-learn shapes those of a regressor."""
-        (fit,) = _finite(fits, dtype)
+        (fit,) = fits
+        check_finite(fit.coef, fit.intercept, dtype)
         self.coef_, self.intercept_ = fit.coef.astype(dtype), fit.intercept
         self.n_iter_ = fit.n_iter
         self.objective_, self.duality_gap_ = (
@@ -178,19 +175,6 @@ def check_size(rows: Rows) -> None:
             f"X holds a row of length {np.sqrt(largest):.2g}: squares of its values overflow. "
             "Scale the columns of X."
         )
-
-
-def _finite(fits: list[Fit], dtype: np.dtype) -> list[Fit]:
-    """The answers, if all their numbers are finite."""
-    most = np.finfo(dtype).max
-    for fit in fits:
-        low, high = fit.coef.min(initial=0.0), fit.coef.max(initial=0.0)
-        if not (-most <= low and high <= most and np.isfinite(fit.intercept)):
-            raise ValueError(
-                f"Floating-point overflow: no finite weights were found in {np.dtype(dtype).name}. "
-                "Scale and centre the columns of X."
-            )
-    return fits
 
 
 class ExactRegressorMixin:
@@ -244,7 +228,8 @@ class ExactClassifierMixin:
     def _publish(self, fits: list[Fit], dtype: np.dtype, places: list[int],
                  n_outputs: int) -> None:
         """Set the public attributes; classes that no row stands for can't be predicted."""
-        _finite(fits, dtype)
+        for fit in fits:
+            check_finite(fit.coef, fit.intercept, dtype)
         self.coef_ = np.zeros((n_outputs, self.n_features_in_), dtype)
         self.intercept_ = np.full(n_outputs, -np.inf)
         n_iter = np.zeros(n_outputs, dtype=np.int32)
@@ -270,9 +255,7 @@ class ExactClassifierMixin:
         """Fit all classes as one problem."""
         weight, _ = weights_of(self, classes, codes, sample_weight)
         target = Distributions.of_codes(codes, len(classes))
-        fit, present = solve_joint(self, rows, target, weight)
-        publish_joint(self, fit, present, len(classes), rows.dtype)
-        self._warn([fit])
+        fit_joint(self, rows, target, weight)
         self.classes_ = classes
         keep_code(self, None)
 

@@ -100,6 +100,10 @@ def fit_exact_together(rows, members, jobs: list[Job], codes, y, labels, weight,
         if job.error is None and not _is_joint(job) for k in _places(job)
     ]
     _parallel.run(joint, n_jobs)
+    if models:
+        stream.work = _work(rows)
+        for intercept in {model.fit_intercept for model in models}:
+            stream.centre(intercept)  # before there are threads
     if stream.work is not None:
         passes = _passes(stream, models, n_jobs, memory_limit)
         _parallel.run(passes, n_jobs, lambda: [task.cancel() for task in passes])
@@ -155,6 +159,13 @@ def _go_on_alone(stream: DualStream, model: DualModel, seed: np.ndarray) -> None
         model.responses = matvec(stream.X, fit.coef, fit.intercept)[model.test]
 
 
+def _work(rows: Rows) -> Rows | None:
+    """The rows that descent runs on, unless their values are too large for float32."""
+    if longest_square(rows) > _MOST_SINGLE:
+        return None
+    return by_frequency(as_rows(rows, np.float32), LANES[-1], _USUAL_EPOCHS)[0]
+
+
 def _stream(rows, members, codes, y, labels, weight, jobs, random_state) -> DualStream:
     """What all models share."""
     state = jobs[0].estimator.random_state if random_state is None else random_state
@@ -165,9 +176,6 @@ def _stream(rows, members, codes, y, labels, weight, jobs, random_state) -> Dual
     visited = np.flatnonzero(union)
     if not len(visited):
         visited = np.arange(len(rows))
-    work = None
-    if longest_square(rows) <= _MOST_SINGLE:
-        work, _ = by_frequency(as_rows(rows, np.float32), LANES[-1], _USUAL_EPOCHS)
     order = row_order(rows, y, visited, True, seed)
     made: dict[bool, Centre] = {}
 
@@ -176,11 +184,9 @@ def _stream(rows, members, codes, y, labels, weight, jobs, random_state) -> Dual
             made[fit_intercept] = _centre(rows, fit_intercept)
         return made[fit_intercept]
 
-    for intercept in {job.estimator.fit_intercept for job in jobs}:
-        centre(intercept)  # before there are threads
     empty = np.empty(0)
     return DualStream(
-        rows, work, members, codes, len(labels), empty if weight is None else weight, order, centre
+        rows, None, members, codes, len(labels), empty if weight is None else weight, order, centre
     )
 
 

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ._blocks import room_for
 from ._core import joint_dual as _joint_dual
 from ._dual_watch import Watch
-from ._epochs import RowOrder, row_order
+from ._epochs import row_order
 from ._isa import ISA
-from ._joint_problem import JointFit, JointProblem, feasible, inverse_of_bend, shrunk, times
+from ._joint_problem import JointFit, JointProblem, inverse_of_bend, shrunk, times
 from ._parallel import Cancelled, is_cancelled
 from ._row_centre import centre_of, in_single, proximal_weight, seen_from
 from ._scores import rows_per_call
@@ -116,7 +117,6 @@ class _Ascent:
         self.problem, n, K = problem, len(problem.target), problem.n_classes
         self.X = in_single(problem.X, problem.width)
         self.is_log = problem.loss == "log_loss"
-        self.wanted = problem.target.mass(problem.weight)
         mass = min(1.0 / (problem.total_weight * problem.l2), 1e300)
         self.mass = mass * problem.weight if len(problem.weight) else np.full(n, mass)
         self.rule = {
@@ -155,7 +155,7 @@ class _Ascent:
             return start.dual.astype(dtype)
         state = np.empty((len(problem.target), problem.n_classes), dtype)
         W = None if start is None else problem.packed(start.coef)
-        room = problem.room()
+        room = room_for(problem.X)
         for rows in problem.blocks():
             if W is None or start is None:
                 p = problem.target.table(rows)
@@ -192,13 +192,8 @@ class _Ascent:
         mass = np.zeros(problem.n_classes)
         if problem.fit_intercept:
             for rows in problem.blocks():
-                mass += (self.mass[rows] / self.rule["mass"]) @ self._probabilities(rows)
-
-        def probabilities(rows: np.ndarray) -> np.ndarray:
-            p = self._probabilities(rows)
-            return feasible(p, mass, self.wanted) if problem.fit_intercept else p
-
-        V, bound = problem.dual_side(probabilities)
+                mass += problem.shares_of(rows) @ self._probabilities(rows)
+        V, bound = problem.dual_side(self._probabilities, mass)
         return shrunk(V, problem.l1) / problem.l2, bound
 
     def _sum_up(self) -> None:
@@ -265,10 +260,7 @@ class _Ascent:
         """Let these rows take part, or all if there are none."""
         if len(active) == 0:
             active = np.arange(len(self.resting))
-        if len(active) != len(self.active):
-            order = self.order
-            self.order = RowOrder(active, True, order.seed, order.blocks, order.ahead)
-        self.active = active
+        self.order, self.active = self.order.only(active), active
 
     def refine(self) -> None:
         """Go on in double precision, on the user's own values."""

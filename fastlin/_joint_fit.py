@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ._answered import check_finite, last_weights
 from ._core.rows import Rows
 from ._joint_problem import Distributions, JointFit, JointProblem
 from ._joint_solve import solve
@@ -17,9 +18,17 @@ from ._problem import Certificate
 from ._random import spawn_seed
 from ._row_slices import rows_taken
 
-__all__ = ["publish_joint", "solve_joint"]
+__all__ = ["fit_joint", "publish_joint", "solve_joint"]
 
 _NO_WEIGHTS = np.empty(0)
+
+
+def fit_joint(estimator: Any, rows: Rows, target: Distributions, weight: np.ndarray | None,
+              as_pair: bool = True) -> None:
+    """Solve, publish, and warn if that did not end at the optimum."""
+    fit, present = solve_joint(estimator, rows, target, weight, as_pair)
+    publish_joint(estimator, fit, present, target.n_classes, rows.dtype, as_pair)
+    estimator._warn([fit])
 
 
 def solve_joint(estimator: Any, rows: Rows, target: Distributions,
@@ -46,43 +55,34 @@ def solve_joint(estimator: Any, rows: Rows, target: Distributions,
         fit_intercept=estimator.fit_intercept,
     )  # fmt: skip
     (seed,) = spawn_seed(estimator.random_state, 1)
-    start = _start(estimator, present, K, rows.shape[1])
+    start = _start(estimator, present, K, rows.shape[1], as_pair)
     fit = solve(problem, getattr(estimator, "solver", "auto"), float(estimator.tol),
                 estimator._max_iter(), seed, start)
     return fit, present
 
 
-def _start(estimator: Any, present: np.ndarray, K: int, d: int) -> JointFit | None:
+def _start(estimator: Any, present: np.ndarray, K: int, d: int,
+           as_pair: bool) -> JointFit | None:
     """What the solver starts from: the last answer with warm_start, else nothing."""
-    if not getattr(estimator, "warm_start", False) or not hasattr(estimator, "coef_"):
+    n_outputs = 1 if K == 2 and as_pair else K
+    last = last_weights(estimator, n_outputs, d)
+    if last is None:
         return None
-    coef = np.atleast_2d(estimator.coef_).astype(np.float64)
-    n_outputs = 1 if K == 2 and len(coef) == 1 else K
-    if coef.shape != (n_outputs, d):
-        raise ValueError(
-            f"warm_start goes on from coef_ of shape {coef.shape}, but this fit has "
-            f"{(n_outputs, d)}; fit with warm_start=False."
-        )
-    intercept = np.broadcast_to(np.asarray(estimator.intercept_, dtype=float), (n_outputs,))
+    coef, intercept = last
     if n_outputs < K:
         coef = np.concatenate([-0.5 * coef, 0.5 * coef])
         intercept = np.array([-0.5, 0.5]) * intercept
     coef, intercept = coef[present], intercept[present]
     if not np.isfinite(intercept).all():
         return None
-    return JointFit(coef, intercept.copy(), 0, Certificate(np.inf, np.inf, np.inf), False)
+    return JointFit(coef, intercept, 0, Certificate(np.inf, np.inf, np.inf), False)
 
 
 def publish_joint(estimator: Any, fit: JointFit, present: np.ndarray, K: int,
                   dtype: np.dtype, as_pair: bool = True) -> None:
-    """Set the public attributes; classes without weight can't be predicted. Two
-    classes are one output, with `as_pair`."""
-    most = np.finfo(dtype).max
-    if not (np.abs(fit.coef).max(initial=0.0) <= most and np.isfinite(fit.intercept).all()):
-        raise ValueError(
-            f"Floating-point overflow: no finite weights were found in {np.dtype(dtype).name}. "
-            "Scale and centre the columns of X."
-        )
+    """Set the public attributes; classes without weight can't be predicted. With `as_pair` two
+    classes are one output."""
+    check_finite(fit.coef, fit.intercept, dtype)
     if K == 2 and as_pair:
         estimator.coef_ = (fit.coef[1:] - fit.coef[:1]).astype(dtype)
         estimator.intercept_ = fit.intercept[1:] - fit.intercept[:1]

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._blocks import column_squares, rmatvec
+from ._blocks import column_squares, rmatvec, room_for
 from ._core import joint_blocks as _blocks
 from ._isa import ISA
-from ._joint_problem import JointFit, JointProblem, feasible, inverse_of_bend, times
+from ._joint_problem import JointFit, JointProblem, inverse_of_bend, shrunk, times
 from ._problem import Certificate
 
 __all__ = ["Descent", "solve"]
@@ -68,7 +68,6 @@ class _Point:
     W: np.ndarray  # packed
     b: np.ndarray
     objective: float
-    mean_loss: float
     gradient: np.ndarray  # of the smooth part, packed
     slope: np.ndarray
     bend: np.ndarray
@@ -82,14 +81,13 @@ class Descent:
         self.problem, self.tol, X = problem, tol, problem.X
         n, self.d = X.shape
         self.share = problem.shares_of(np.arange(n))
-        self.room = problem.room()
+        self.room = room_for(X)
         self.centre = rmatvec(X, self.share)
         squares = column_squares(X, self.share)
         variance = squares - self.centre**2
         self.variance = np.where(variance > 1e-13 * squares, variance, 0.0)
         if not problem.fit_intercept:
             self.centre, self.variance = np.zeros(self.d), squares
-        self.wanted = problem.target.mass(problem.weight) / problem.total_weight
         self.point = self._at(np.zeros(self.d * problem.width), problem.first_intercept())
         if start is not None:
             other = self._at(problem.packed(start.coef), start.intercept)
@@ -109,8 +107,12 @@ class Descent:
         if problem.l2:
             gradient += problem.l2 * W
         slope = sums.slope if problem.fit_intercept else np.zeros_like(b)
-        return _Point(W, b, sums.mean_loss + problem.penalty(W), sums.mean_loss, gradient, slope,
-                      sums.bend, inverse_of_bend(sums.bend))
+        return _Point(W, b, sums.mean_loss + problem.penalty(W), gradient, slope, sums.bend,
+                      inverse_of_bend(sums.bend))
+
+    def move_to(self, W: np.ndarray, b: np.ndarray) -> None:
+        """Go on from other weights."""
+        self.point, self.certificate = self._at(W, b), None
 
     # packed arrays
 
@@ -131,18 +133,13 @@ class Descent:
 
     # the direction
 
-    def move_to(self, W: np.ndarray, b: np.ndarray) -> None:
-        """Go on from other weights."""
-        self.point, self.certificate = self._at(W, b), None
-
     def _least_subgradient(self, point: _Point) -> np.ndarray:
         """The subgradient of least length."""
         l1 = self.problem.l1
         g = point.gradient
         if not l1:
             return g
-        return np.where(point.W != 0, g + l1 * np.sign(point.W),
-                        np.sign(g) * np.maximum(np.abs(g) - l1, 0.0))
+        return np.where(point.W != 0, g + l1 * np.sign(point.W), shrunk(g, l1))
 
     def _product(self, V: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(H + l2 I) (V, v), with columns counted from their mean."""
@@ -287,8 +284,7 @@ class Descent:
         step_b = times(point.inverse_bend, point.slope)  # 0 where b is not free
         for _ in range(_MOST_TRIALS):
             size = self.step_size * inverse
-            W = point.W - size * g
-            W = np.sign(W) * np.maximum(np.abs(W) - size * problem.l1, 0.0)
+            W = shrunk(point.W - size * g, size * problem.l1)
             d = W - point.W
             b = point.b - self.step_size * step_b - self._sums_by_output(self.centre, d)
             other = self._at(W, b)
@@ -332,14 +328,12 @@ class Descent:
         """The certificate, from a pass of its own: dual variables that are feasible."""
         self._settle_intercepts()
         problem, point = self.problem, self.point
-        mass = self.wanted + point.slope
 
-        def probabilities(rows: np.ndarray) -> np.ndarray:
+        def near(rows: np.ndarray) -> np.ndarray:
             z = problem.responses(point.W, point.b, rows, self.room)
-            p = problem.evaluated(z, rows)[1]
-            return feasible(p, mass, self.wanted) if problem.fit_intercept else p
+            return problem.evaluated(z, rows)[1]
 
-        V, bound = problem.dual_side(probabilities)
+        V, bound = problem.dual_side(near, problem.class_shares() + point.slope)
         if not (problem.l1 or problem.l2):
             return self._measured_without_penalty(V, bound)
         self.certificate = problem.certificate(point.objective, bound)

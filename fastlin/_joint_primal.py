@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ._blocks import room_for
 from ._joint_model import Model, WorkingSet
-from ._joint_problem import JointFit, JointProblem, feasible
+from ._joint_problem import JointFit, JointProblem
 from ._problem import Certificate
 from ._transpose import transposed
 
@@ -68,18 +69,14 @@ class _Search:
         K = problem.n_classes
         self.columns = transposed(problem.X)
         self.share = problem.shares_of(np.arange(n))
-        self.wanted = problem.target.mass(problem.weight) / problem.total_weight
-        self.coef, self.b = np.zeros((d, K)), np.zeros(K)
+        self.coef, self.b = np.zeros((d, K)), problem.first_intercept()
         self.z, self.p = np.zeros((n, problem.width)), np.empty((n, K))
+        self.z[:, :K] = self.b
         if start is not None:
             self.coef[:], self.b = start.coef.T, start.intercept.copy()
-            W, room = problem.packed(start.coef), problem.room()
+            W, room = problem.packed(start.coef), room_for(problem.X)
             for rows in problem.blocks():
-                self.z[rows] = problem.responses(W, None, rows, room)
-        elif problem.fit_intercept and problem.loss == "log_loss":
-            logs = np.log(self.wanted)
-            self.b = logs - logs.mean()
-        self.z[:, :K] += self.b
+                self.z[rows] = problem.responses(W, self.b, rows, room)
         self.damping = _DAMPING
         self.loss = self._evaluate(self.z, self.p)
         self.objective = self.loss + problem.penalty(self.coef.ravel())
@@ -94,13 +91,7 @@ class _Search:
 
     def look(self) -> tuple[np.ndarray, float]:
         """(minus the slopes of the loss along all weights, but for the intercepts; D)"""
-        problem, mass = self.problem, self.share @ self.p
-
-        def probabilities(rows: np.ndarray) -> np.ndarray:
-            p = self.p[rows]
-            return feasible(p, mass, self.wanted) if problem.fit_intercept else p
-
-        return problem.dual_side(probabilities)
+        return self.problem.dual_side(self.p.__getitem__, self.share @ self.p)
 
     def chosen(self, V: np.ndarray) -> WorkingSet:
         """The weights that are not 0, and those whose slopes are the furthest beyond l1."""

@@ -16,12 +16,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
+from ._blocks import room_for
 from ._core import joint_blocks as _blocks
 from ._core.rows import Rows
 from ._isa import ISA
+from ._multilabel import Labels
 from ._parallel import Cancelled, is_cancelled
 from ._problem import LOSS_CODES, Certificate
 from ._scores import rows_per_call
@@ -64,6 +67,16 @@ class Distributions:
         first = _starts_of(np.bincount(rows, minlength=len(table)))
         shares = table[rows, classes] / table.sum(axis=1)[rows]
         return cls(first, classes.astype(np.int32), shares, table.shape[1])
+
+    @classmethod
+    def of_labels(cls, labels: Labels) -> Distributions:
+        """The same share for each label of a row; rows without any have an empty list."""
+        K = len(labels.classes)
+        each = np.repeat(np.arange(K, dtype=np.int32), np.diff(labels.ends))
+        sizes = np.bincount(labels.rows, minlength=labels.n)
+        order = np.argsort(labels.rows, kind="stable")
+        shares = np.repeat(1.0 / np.maximum(sizes, 1), sizes)
+        return cls(_starts_of(sizes), each[order], shares, K)
 
     def __len__(self) -> int:
         return len(self.first) - 1
@@ -112,6 +125,7 @@ class JointProblem:
     # sample weights, all above 0; empty: all 1
     weight: np.ndarray = field(default_factory=lambda: _NO_WEIGHTS)
     fit_intercept: bool = True
+    positive: ClassVar[bool] = False
 
     @property
     def code(self) -> int:
@@ -139,13 +153,16 @@ class JointProblem:
             return self.weight[rows] / self.total_weight
         return np.full(len(rows), 1.0 / len(self.target))
 
+    def class_shares(self) -> np.ndarray:
+        """(1/S) sum_i s_i q_i"""
+        return self.target.mass(self.weight) / self.total_weight
+
     def first_intercept(self) -> np.ndarray:
         """That of a model without columns, where it has a formula; the least is that of a class
         whose share is no number."""
         if not self.fit_intercept or self.loss != "log_loss":
             return np.zeros(self.n_classes)
-        share = self.target.mass(self.weight) / self.total_weight
-        logs = np.log(np.maximum(share, np.finfo(np.float64).tiny))
+        logs = np.log(np.maximum(self.class_shares(), np.finfo(np.float64).tiny))
         return logs - logs.mean()
 
     # weights as the kernels have them
@@ -177,10 +194,6 @@ class JointProblem:
             size = min(_GROUP, self.width - start)
             yield start, W[start * d : (start + size) * d].reshape(d, size)
 
-    def add_intercepts(self, z: np.ndarray, b: np.ndarray) -> None:
-        """z += b"""
-        z[:, : self.n_classes] += b
-
     # passes over the rows
 
     def blocks(self) -> Iterator[np.ndarray]:
@@ -192,13 +205,6 @@ class JointProblem:
                 raise Cancelled
             yield np.arange(start, min(start + piece, n))
 
-    def room(self) -> np.ndarray:
-        """For the longest row, where its values must be widened."""
-        if self.X.dtype == np.float64:
-            return np.empty(0)
-        longest = self.X.shape[1] if self.X.indptr is None else np.diff(self.X.indptr).max()
-        return np.empty(int(longest))
-
     def evaluated(self, z: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(loss, p) of some rows at responses z."""
         value, p = np.empty(len(rows)), np.empty((len(rows), self.n_classes))
@@ -207,18 +213,17 @@ class JointProblem:
                        target.shares, value, p)
         return value, p
 
-    def responses(self, W: np.ndarray, b: np.ndarray | None, rows: np.ndarray,
+    def responses(self, W: np.ndarray, b: np.ndarray, rows: np.ndarray,
                   room: np.ndarray) -> np.ndarray:
         """W x_i + b of some rows, up to the width."""
         z = np.empty((len(rows), self.width))
         _blocks.respond(ISA, self.X, W, rows, z, room)
-        if b is not None:
-            self.add_intercepts(z, b)
+        z[:, : self.n_classes] += b
         return z
 
     def added(self, by: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """sum_i by(rows)_i x_i^T, packed; `by` gives numbers up to K."""
-        W, room = np.zeros(self.X.shape[1] * self.width), self.room()
+        W, room = np.zeros(self.X.shape[1] * self.width), room_for(self.X)
         for rows in self.blocks():
             wide = np.zeros((len(rows), self.width))
             wide[:, : self.n_classes] = by(rows)
@@ -228,7 +233,7 @@ class JointProblem:
     def sums(self, W: np.ndarray, b: np.ndarray, with_bend: bool = False,
              with_gradient: bool = False) -> Sums:
         """The mean loss at (W, b) and what else is asked for, in one pass."""
-        K, room = self.n_classes, self.room()
+        K, room = self.n_classes, room_for(self.X)
         mean_loss, slope, bend = 0.0, np.zeros(K), None
         if with_bend:
             bend = np.zeros(K if K > _MANY_CLASSES else (K, K))
@@ -290,11 +295,17 @@ class JointProblem:
         q = target.table(rows)
         return float(0.5 * (s @ ((q * q).sum(axis=1) - (p * p).sum(axis=1))))
 
-    def dual_side(self, probabilities: Callable[[np.ndarray], np.ndarray]
+    def dual_side(self, near: Callable[[np.ndarray], np.ndarray], mass: np.ndarray
                   ) -> tuple[np.ndarray, float]:
-        """(V, D) at feasible p, which `probabilities` gives for some rows. Where there is L1 alone
-        and |v| is above it somewhere, D is that of p moved towards q; V is not."""
+        """(V, D) at feasible p, near those that `near` gives for some rows, whose mean over all is
+        `mass`. Where there is L1 alone and |v| is above it somewhere, D is that of p moved towards
+        q; V is not."""
         bounds: list[float] = []
+        wanted = self.class_shares()
+
+        def probabilities(rows: np.ndarray) -> np.ndarray:
+            p = near(rows)
+            return feasible(p, mass, wanted) if self.fit_intercept else p
 
         def pulls(rows: np.ndarray) -> np.ndarray:
             p = probabilities(rows)
@@ -341,9 +352,9 @@ class JointFit:
     dual: np.ndarray | None = None
 
 
-def shrunk(V: np.ndarray, by: float) -> np.ndarray:
+def shrunk(V: np.ndarray, by: float | np.ndarray) -> np.ndarray:
     """V with each entry nearer to 0 by so much."""
-    return V - np.clip(V, -by, by) if by else V
+    return V - np.clip(V, -by, by) if np.any(by) else V
 
 
 def feasible(p: np.ndarray, mass: np.ndarray, wanted: np.ndarray) -> np.ndarray:

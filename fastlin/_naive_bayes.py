@@ -45,6 +45,8 @@ class NaiveBayesMixin(ClassifierMixin):
     _tags: ClassVar = {"poor_score": True}
     _check_fitted: Any
     _check_params: Any
+    # (counts, alpha) to what `_follow` keeps: each model has its own
+    _derive: Any
     _fitted_attribute = "class_log_prior_"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -281,10 +283,6 @@ class NaiveBayesMixin(ClassifierMixin):
         if self._derived is None:
             self._derived = self._derive(self.feature_count_, self._alpha)
         return self._derived
-
-    def _derive(self, counts: np.ndarray, alpha: float | np.ndarray) -> dict[str, Any]:
-        """The dict that `_follow` keeps."""
-        raise NotImplementedError
 
     def _joint(self, X: Any) -> np.ndarray:
         """Scores of shape (n_samples, n_classes)."""

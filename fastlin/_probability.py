@@ -93,12 +93,16 @@ def _below_top(z: np.ndarray) -> np.ndarray:
 
 def sparsemax_threshold(z: np.ndarray) -> np.ndarray:
     """tau with sum_k max(0, z_k - tau) = 1, for each row."""
-    top, z = z.max(axis=1), _below_top(z)
+    return z.max(axis=1) + _threshold(_below_top(z))
+
+
+def _threshold(z: np.ndarray) -> np.ndarray:
+    """The same where the largest of each row is 0."""
     ordered = -np.sort(-z, axis=1)
     excess = np.cumsum(ordered, axis=1) - 1.0
     size = np.arange(1, z.shape[1] + 1)
     support = (ordered * size > excess).sum(axis=1)
-    return top + np.take_along_axis(excess, support[:, None] - 1, axis=1)[:, 0] / support
+    return np.take_along_axis(excess, support[:, None] - 1, axis=1)[:, 0] / support
 
 
 def sparsemax(z: np.ndarray, log: bool) -> np.ndarray:
@@ -106,8 +110,8 @@ def sparsemax(z: np.ndarray, log: bool) -> np.ndarray:
     sparsemax", ICML); of two classes z is the difference."""
     if z.ndim == 1:
         return clipped(z, log)
-    z, tau = _below_top(z), sparsemax_threshold(_below_top(z))
-    p = np.maximum(z - tau[:, None], 0.0)
+    z = _below_top(z)
+    p = np.maximum(z - _threshold(z)[:, None], 0.0)
     p = _favoured(p / p.sum(axis=1, keepdims=True), z.argmax(axis=1))
     if not log:
         return p

@@ -1,18 +1,28 @@
-"""Soft labels in `fit` of classifiers whose loss takes them: softmax and sparsemax."""
+"""Soft labels: a distribution over the classes for each row, in place of one class."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ._core.rows import Rows
-from ._joint_fit import publish_joint, solve_joint
+from ._joint_fit import fit_joint
 from ._joint_problem import Distributions
 from ._reductions import keep_code
-from ._shares import Shares, shares_of
 
-__all__ = ["SoftLabelsMixin"]
+__all__ = ["Shares", "SoftLabelsMixin"]
+
+# By so much the shares of a row may miss 1: float32 and rounded decimals
+_ROUNDING = 1e-4
+
+
+@dataclass(frozen=True)
+class Shares:
+    """table[i, k] is the share of class k in row i; each row sums to about 1."""
+
+    table: np.ndarray
 
 
 class SoftLabelsMixin:
@@ -20,15 +30,23 @@ class SoftLabelsMixin:
 
     def _read_target(self, y: Any, n_samples: int) -> Any:
         """A checked target."""
-        shares = shares_of(y) if self._is_joint(3) else None
-        if shares is None:
+        takes = self._is_joint(3) and self._merged_tags()["multi_label"]
+        table = _fractions(y) if takes else None
+        if table is None:
             return super()._read_target(y, n_samples)
-        if len(shares) != n_samples:
+        if len(table) != n_samples:
             raise ValueError(
                 f"X and y must have the same number of rows: X has {n_samples} and y has "
-                f"{len(shares)}."
+                f"{len(table)}."
             )
-        return shares
+        wrong = np.flatnonzero(~(np.abs(table.sum(axis=1) - 1) <= _ROUNDING))
+        if len(wrong):
+            raise ValueError(
+                "y must be a 1d array of classes, a matrix of zeros and ones with a column per "
+                "label, or one of shares of classes that sum to 1 in each row; got fractions that "
+                f"sum to {table[wrong[0]].sum():g} in row {wrong[0]}: divide them by their sum."
+            )
+        return Shares(table)
 
     def _fit_shares(self, rows: Rows, shares: Shares, weight: np.ndarray | None) -> None:
         """Fit to a distribution over the classes for each row."""
@@ -37,15 +55,30 @@ class SoftLabelsMixin:
                 "class_weight must be None for shares of classes, got "
                 f"{self.class_weight!r}; use sample_weight."
             )
-        K, target = shares.table.shape[1], Distributions.of_table(shares.table)
+        target = Distributions.of_table(shares.table)
         mass = target.mass(np.empty(0) if weight is None else weight)
         if (mass > 0).sum() < 2:
             raise ValueError(
                 "The number of classes has to be greater than one; rows with a weight above 0 have "
                 "shares of one class only."
             )
-        fit, present = solve_joint(self, rows, target, weight)
-        publish_joint(self, fit, present, K, rows.dtype)
-        self._warn([fit])
-        self.classes_ = np.arange(K)
+        fit_joint(self, rows, target, weight)
+        self.classes_ = np.arange(target.n_classes)
         keep_code(self, None)
+
+
+def _fractions(y: Any) -> np.ndarray | None:
+    """A matrix of numbers in [0, 1], some of them neither 0 nor 1, which labels would be."""
+    if isinstance(y, (list, tuple)):
+        if not len(y) or not isinstance(y[0], (list, tuple, np.ndarray)):
+            return None
+    elif len(getattr(y, "shape", ())) != 2 or hasattr(y, "tocsr"):
+        return None
+    try:
+        table = np.asarray(y)
+    except ValueError:
+        return None  # rows of different lengths
+    if table.dtype.kind != "f" or table.ndim != 2 or table.shape[1] < 2:
+        return None
+    within = ((table >= 0) & (table <= 1)).all()
+    return table.astype(np.float64) if within and ((table > 0) & (table < 1)).any() else None

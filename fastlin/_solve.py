@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from ._problem import Fit, Problem
 
-__all__ = ["FAR", "PEER_SOLVERS", "SOLVERS", "Solver", "is_little", "solve"]
+__all__ = ["FAR", "PEER_SOLVERS", "SOLVERS", "Solver", "chosen", "is_little", "solve"]
 
 # Names that scikit-learn's estimators take. All exact solvers end at the same certified optimum,
 # so any of them means "auto" here.
@@ -41,20 +42,28 @@ class Solver:
     module: str
     losses: frozenset[str]
     takes_l1: bool = False
+    needs_l1: bool = False
     needs_l2: bool = False
     takes_positive: bool = False
 
-    def refusal(self, problem: Problem) -> str:
+    def refusal(self, problem: Any) -> str:
         """Why the solver can't have this problem, or nothing."""
         if problem.loss not in self.losses:
             return f"is not for the loss {problem.loss!r}"
         if problem.l1 > 0 and not self.takes_l1:
             return "takes no L1 penalty"
+        if problem.l1 == 0 and self.needs_l1:
+            return "needs an L1 penalty"
         if problem.l2 == 0 and self.needs_l2:
             return "needs an L2 penalty"
         if problem.positive and not self.takes_positive:
             return "takes no positive=True"
         return ""
+
+    @property
+    def run(self) -> Callable[..., Any]:
+        """Its function, loaded on first use."""
+        return importlib.import_module(self.module, __package__).solve
 
 
 SOLVERS = {
@@ -80,30 +89,31 @@ def _solved(problem: Problem, solver: str, tol: float, max_iter: int, seed: np.n
     """`solve`, whatever numbers come up on the way."""
     automatic = solver == "auto" or solver in PEER_SOLVERS
     name = choose(problem) if automatic else solver
-    reason = SOLVERS[name].refusal(problem)
+    run = chosen(name, problem, SOLVERS).run
+    if automatic and name == "dual_cd" and problem.loss in _SMOOTH and max_iter > FAR:
+        # where the penalty is too weak for it, another method goes on from there
+        begun = run(problem, tol, FAR, seed, start)
+        if begun.converged:
+            return begun
+        rest = SOLVERS["newton"].run(problem, tol, max_iter - FAR, seed, begun)
+        return replace(rest, n_iter=begun.n_iter + rest.n_iter)
+    if automatic and name == "newton" and is_little(*problem.X.shape):
+        # on so little data the last digits cost next to nothing, and make answers reproducible
+        fit = run(problem, min(tol, _LAST_DIGITS), max_iter, seed, start)
+        return replace(fit, converged=fit.certificate.relative_gap <= tol)
+    return run(problem, tol, max_iter, seed, start)
+
+
+def chosen(name: str, problem: Any, solvers: dict[str, Solver]) -> Solver:
+    """The solver of that name, if it can have this problem."""
+    reason = solvers[name].refusal(problem)
     if reason:
-        able = [other for other, needs in SOLVERS.items() if not needs.refusal(problem)]
+        able = [other for other, needs in solvers.items() if not needs.refusal(problem)]
         raise ValueError(
             f"solver {name!r} {reason}: use solver 'auto'"
             + "".join(f" or {other!r}" for other in able) + "."
         )
-    if automatic and name == "dual_cd" and problem.loss in _SMOOTH and max_iter > FAR:
-        # where the penalty is too weak for it, another method goes on from there
-        begun = _run(name)(problem, tol, FAR, seed, start)
-        if begun.converged:
-            return begun
-        rest = _run("newton")(problem, tol, max_iter - FAR, seed, begun)
-        return replace(rest, n_iter=begun.n_iter + rest.n_iter)
-    if automatic and name == "newton" and is_little(*problem.X.shape):
-        # on so little data the last digits cost next to nothing, and make answers reproducible
-        fit = _run(name)(problem, min(tol, _LAST_DIGITS), max_iter, seed, start)
-        return replace(fit, converged=fit.certificate.relative_gap <= tol)
-    return _run(name)(problem, tol, max_iter, seed, start)
-
-
-def _run(name: str) -> Callable[..., Fit]:
-    """The function of a solver, loaded on first use."""
-    return importlib.import_module(SOLVERS[name].module, __package__).solve
+    return solvers[name]
 
 
 def choose(problem: Problem) -> str:

@@ -57,13 +57,13 @@ class LogisticRegression(
     {parameters("class_weight")}
     {parameters("random_state", random_state=0)}
     solver : str, default="auto"
-        "auto" chooses by the shape of the data and the penalty. "dual_cd" (L2), "newton" (L2 or
-        none) and "primal_cd" (L1, elastic net; columns one by one, or working sets of them for a
-        softmax) force one. All lead to the same optimum, so scikit-learn's names "lbfgs",
-        "liblinear", "newton-cg", "newton-cholesky", "sag" and "saga" mean "auto".
+        "auto" chooses by the shape of the data and the penalty. "dual_cd" (L2; of a softmax with L1
+        beside it too), "newton" (L2 or none) and "primal_cd" (L1, elastic net) force one. All lead
+        to the same optimum, so scikit-learn's names "lbfgs", "liblinear", "newton-cg",
+        "newton-cholesky", "sag" and "saga" mean "auto".
     max_iter : int, default=1000
         Largest number of iterations: passes over the data for "dual_cd" and "primal_cd", Newton
-        steps for "newton".
+        steps for "newton" and for "primal_cd" of a softmax.
     verbose : int, default=0
         Above 0 a line about each optimum goes to standard error.
     multi_class : {{"multinomial", "joint", "ovr", "ovo", "ecoc"}} or OutputCode, \

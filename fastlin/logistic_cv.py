@@ -9,7 +9,6 @@ import numpy as np
 from ._clone import clone
 from ._docs import attributes, parameters
 from ._params import ArrayLike, Boolean, Either, Integer
-from ._targets import check_target
 from .logistic import LogisticRegression
 
 __all__ = ["LogisticRegressionCV"]
@@ -106,9 +105,6 @@ class LogisticRegressionCV(LogisticRegression):
         self.verbose = verbose
         self.refit = refit
         self.random_state = random_state
-
-    def _read_target(self, y: Any, n_samples: int) -> Any:
-        return check_target(y, self, n_samples=n_samples)
 
     def _is_joint(self, n_classes: int) -> bool:
         return n_classes > 2

@@ -9,7 +9,7 @@ import numpy as np
 from ._core.rows import Rows
 from ._docs import attributes, parameters
 from ._exact import ExactClassifierMixin, ExactEstimator
-from ._joint_fit import publish_joint, solve_joint
+from ._joint_fit import fit_joint
 from ._joint_problem import Distributions
 from ._joint_solve import JOINT_SOLVERS
 from ._linear import LinearClassifierMixin
@@ -53,8 +53,8 @@ class SparsemaxClassifier(
     {parameters("class_weight")}
     {parameters("random_state", random_state=0)}
     solver : str, default="auto"
-        "auto" chooses by the shape of the data and the penalty. "dual_cd" (L2), "newton" (L2 or
-        none) and "primal_cd" (L1, elastic net) force one. All lead to the same optimum.
+        "auto" chooses by the shape of the data and the penalty. "dual_cd" (L2, or both), "newton"
+        (L2 or none) and "primal_cd" (L1, elastic net) force one. All lead to the same optimum.
     max_iter : int, default=1000
         Largest number of iterations: passes over the data for "dual_cd", Newton steps for the
         others.
@@ -133,23 +133,17 @@ class SparsemaxClassifier(
                 f"{self.class_weight!r}; use sample_weight."
             )
         check_warm_start(self, labels)
-        table = labels.indicator().astype(np.float64)
-        some = table.any(axis=1)
-        weight = some.astype(np.float64) if weight is None else weight * some
-        if (table[weight > 0].any(axis=0)).sum() < 2:
+        target = Distributions.of_labels(labels)
+        some = np.diff(target.first) > 0
+        if weight is not None or not some.all():
+            weight = some.astype(np.float64) if weight is None else weight * some
+        if (target.mass(np.empty(0) if weight is None else weight) > 0).sum() < 2:
             raise ValueError(
                 "y must hold at least two labels in rows with a weight above 0: the probabilities "
                 "of a row sum to 1."
             )
         fixed = constant_labels(self, labels, weight)
-        table[~some] = 1.0  # which weighs nothing
-        K = table.shape[1]
-        fit, present = solve_joint(
-            self, rows, Distributions.of_table(table), None if some.all() and (
-                weight == 1).all() else weight, as_pair=False,
-        )  # fmt: skip
-        publish_joint(self, fit, present, K, rows.dtype, as_pair=False)
-        self._warn([fit])
+        fit_joint(self, rows, target, weight, as_pair=False)
         keep_labels(self, labels, np.minimum(fixed, 0))
 
     def _decoded(self, z: np.ndarray) -> np.ndarray:

@@ -37,9 +37,6 @@ static void FL_TYPED(fl_joint_add)(struct fl_row row, const double *by, int64_t 
 }
 #undef FL_BY_GROUPS
 
-#ifndef FL_JOINT_STEP_DEFINED
-#  define FL_JOINT_STEP_DEFINED
-
 /* The root v of v + h e^v = u, at most 0: Newton's method from the right of it, where the left side
  * is convex, so that no step passes the root. */
 static double fl_joint_root(double u, double h, double v) {
@@ -200,7 +197,6 @@ static double fl_joint_move(const struct fl_joint_dual_rule *rule,
     fl_joint_softmax_step(u, visit->h, K, t, v, w, room + 3 * width);
     return -1.0;
 }
-#endif
 
 /* z: the responses of a row, those of the hinge with its margin. */
 static void FL_TYPED(fl_joint_responses)(const struct fl_joint_dual_rule *rule,

@@ -108,6 +108,14 @@ FL_INLINE void fl_per_column_plan(struct fl_per_column *all, const struct fl_row
     if (all->ahead > FL_MOST_ROWS_AHEAD) all->ahead = FL_MOST_ROWS_AHEAD;
 }
 
+/* Fetch those of the next row at least, unless all are near: for lines that hold many weights. */
+FL_INLINE void fl_per_column_plan_next(struct fl_per_column *all, const struct fl_rows *X) {
+    int64_t bytes = 0;
+    if (all->ahead || X->layout == FL_DENSE) return;
+    for (int a = 0; a < all->n; a++) bytes += all->bytes[a];
+    if (X->d * bytes > FL_NEAR_BYTES) all->ahead = 1;
+}
+
 /* Fetch what is kept for the columns of row i. */
 FL_INLINE void fl_prefetch_columns(const struct fl_rows *X, int64_t i,
                                    const struct fl_per_column *all) {

@@ -11,6 +11,7 @@ from fastlin import LogisticRegression, as_rows
 from fastlin import _joint_dual as dual
 from fastlin import _joint_newton as newton
 from fastlin import _joint_primal as primal
+from fastlin import _joint_sets as sets
 from fastlin import _joint_solve as joint_solve
 from fastlin._core import multi
 from fastlin._isa import choose
@@ -142,11 +143,12 @@ def test_which_solver_takes_wide_rows(monkeypatch):
         monkeypatch.setattr(module, "solve",
                             lambda *a: calls.append(module.__name__[15:]) or solve(*a))
 
-    for module in (dual, primal, joint_solve._joint_sets):
+    for module in (dual, primal, sets):
         noted(module)
     for C, ratio in [(1.0, 1.0), (1.0, 0.5), (1e4, 0.5)]:
         model = LogisticRegression(penalty="elasticnet", l1_ratio=ratio, C=C, tol=1e-6).fit(X, y)
         assert model.duality_gap_[0] <= 1e-6
     monkeypatch.setattr(joint_solve, "_MOST_DUAL_BYTES", 100)
-    LogisticRegression(penalty="l1", tol=1e-6).fit(X, y)
-    assert calls == ["primal", "dual", "primal", "sets"]
+    for solver in ("auto", "primal_cd"):
+        LogisticRegression(penalty="l1", tol=1e-6, solver=solver).fit(X, y)
+    assert calls == ["primal", "dual", "primal", "sets", "sets"]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from layouts import LAYOUTS
 
+from fastlin._blocks import room_for
 from fastlin._data import as_rows
 from fastlin._joint_problem import Distributions, JointProblem, feasible
 
@@ -53,7 +54,7 @@ def test_packed_weights_come_back(K):
     W = problem.packed(coef)
     assert W.size == 7 * problem.width and problem.width >= K
     np.testing.assert_array_equal(problem.unpacked(W), coef)
-    z = problem.responses(W, np.arange(K, dtype=float), np.arange(4), problem.room())
+    z = problem.responses(W, np.arange(K, dtype=float), np.arange(4), room_for(problem.X))
     np.testing.assert_allclose(z[:, :K], X @ coef.T + np.arange(K), atol=1e-13)
     assert not z[:, K:].any()
 
@@ -82,7 +83,7 @@ def test_derivatives_are_differences(loss):
     problem, *_ = problem_of(dense, dense, loss, 4)
     rng, rows, step = np.random.default_rng(2), np.arange(15), 1e-6
     coef, b = rng.normal(size=(4, 4)), rng.normal(size=4)
-    W, room = problem.packed(coef), problem.room()
+    W, room = problem.packed(coef), room_for(problem.X)
     sums = problem.sums(W, b, with_bend=True, with_gradient=True)
     for e in np.eye(4):
         up, down = problem.sums(W, b + step * e), problem.sums(W, b - step * e)

@@ -388,3 +388,24 @@ def test_real_data():
     assert_optimal(model, X.toarray(), y, objective(model_like(model, peer), X.toarray(), y), 1e-6)
     assert len(model.classes_) == 9
     assert model.score(X, y) == peer.score(X.toarray(), y) > 0.8
+
+
+@pytest.mark.parametrize("params", [{}, {"solver": "newton"}, {"penalty": "l1", "C": 3.0}])
+def test_a_warm_start_without_the_intercept_of_before(params):
+    _, X, y = data()
+    model = LogisticRegression(tol=1e-9, warm_start=True, **params).fit(X, y)
+    model.set_params(fit_intercept=False).fit(X, y)
+    fresh = LogisticRegression(tol=1e-9, fit_intercept=False, **params).fit(X, y)
+    np.testing.assert_array_equal(model.intercept_, 0)
+    assert model.objective_[0] == pytest.approx(fresh.objective_[0], rel=1e-8)
+
+
+def test_a_class_of_next_to_no_weight_with_l1():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 1200)), np.arange(60) % 3
+    weight = np.where(y == 2, 1e-320, 1.0)
+    model = LogisticRegression(penalty="l1", C=0.5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(sparse.csr_array(X), y, sample_weight=weight)
+    assert np.isfinite(model.coef_).all() and np.isfinite(model.intercept_).all()

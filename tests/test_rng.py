@@ -213,3 +213,11 @@ def test_held_out_rows_are_uniform():
         counts[split_rows(np.arange(10), 0.3, None, seed)[1]] += 1
     # drawn without replacement: variance is that of a hypergeometric, smaller than chi-square's
     assert np.abs(counts - 1500).max() < 150
+
+
+def test_an_order_of_other_rows():
+    order = RowOrder(np.arange(8), True, rng(0).copy(), blocks=0)
+    assert order.only(np.arange(8)) is order
+    # as many rows, but others
+    other = order.only(np.arange(4, 12))
+    assert sorted(other.next()) == list(range(4, 12))

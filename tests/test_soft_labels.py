@@ -53,6 +53,8 @@ def test_what_is_refused():
         LogisticRegression(class_weight="balanced").fit(X, q)
     with pytest.raises(ValueError, match="matrix of zeros and ones"):
         LogisticRegression(multi_class="ovr").fit(X, q)
+    with pytest.raises(ValueError, match="sum to 0.5 in row 0: divide"):
+        LogisticRegression().fit(X, q / 2)
     for wrong in (2 * q, q - 0.1, np.where(q > 0.5, np.nan, q)):
         with pytest.raises(ValueError, match="y "):
             LogisticRegression().fit(X, wrong)

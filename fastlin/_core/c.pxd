@@ -93,6 +93,7 @@ cdef extern from "fl_rows.h" nogil:
     fl_per_column fl_per_column_none() noexcept
     void fl_per_column_add(fl_per_column *all, const void *start, int64_t bytes) noexcept
     void fl_per_column_plan(fl_per_column *all, const fl_rows *X) noexcept
+    void fl_per_column_plan_next(fl_per_column *all, const fl_rows *X) noexcept
     void fl_prefetch_columns(const fl_rows *X, int64_t i, const fl_per_column *all) noexcept
     double fl_dot_f32(fl_row row, const float *w) noexcept
     double fl_dot_f64(fl_row row, const double *w) noexcept

@@ -5,11 +5,11 @@ of 4, 8 or 16. Targets are lists: the classes of row i are classes[first[i]:firs
 shares that sum to 1.
 """
 
-from .c cimport (FL_NEAR_BYTES, fl_joint_max, fl_joint_offset, fl_per_column,
-                 fl_per_column_add, fl_per_column_none, fl_per_column_plan, fl_prefetch_columns,
-                 fl_row, fl_row_at_f32, fl_row_at_f64, fl_rows, int32_t, int64_t, real)
+from .c cimport (fl_joint_max, fl_joint_offset, fl_per_column, fl_per_column_add,
+                 fl_per_column_none, fl_per_column_plan, fl_per_column_plan_next,
+                 fl_prefetch_columns, fl_rows, int32_t, int64_t, real)
 from .multi cimport fl_joint_kernels, fl_joint_width, joint_kernels_for
-from .rows cimport Rows
+from .rows cimport Rows, row_in_double
 
 # Outputs whose weights are fetched before their turn
 cdef enum:
@@ -31,25 +31,8 @@ cdef fl_per_column groups_per_column(const fl_rows *X, int64_t K_wide,
         fl_per_column_add(&columns, W + k * X.d, size * sizeof(real))
         k += size
     fl_per_column_plan(&columns, X)
-    if columns.ahead == 0 and X.d * K_wide * sizeof(real) > FL_NEAR_BYTES and X.indices != NULL:
-        columns.ahead = 1
+    fl_per_column_plan_next(&columns, X)
     return columns
-
-
-cdef inline fl_row row_in_double(Rows X, int64_t i, double[::1] room) noexcept nogil:
-    """Row i; float values are widened into `room`."""
-    cdef fl_row row
-    cdef Py_ssize_t k
-    cdef const float *values
-    if not X.is_float32:
-        return fl_row_at_f64(&X.c, i)
-    row = fl_row_at_f32(&X.c, i)
-    if row.values != NULL:
-        values = <const float *>row.values
-        for k in range(row.size):
-            room[k] = values[k]
-        row.values = &room[0]
-    return row
 
 
 def respond(int isa, Rows X, const double[::1] W, const int64_t[::1] rows, double[:, ::1] z,

@@ -4,14 +4,14 @@ Arrays per feature have d times as many numbers as there are lanes; `lanes` hold
 each lane as `fl_multi_lanes` does, one row per name of `FIELDS`.
 """
 
-from .c cimport (FL_NEAR_BYTES, FL_PREFETCH, fl_per_column, fl_prefetch_columns, fl_prefetch_start,
-                 fl_row, fl_row_at_f32, fl_row_at_f64, int32_t, int64_t, prefetch_row, real,
+from .c cimport (FL_PREFETCH, fl_per_column, fl_per_column_plan_next, fl_prefetch_columns,
+                 fl_prefetch_start, fl_row, fl_row_at_f32, int32_t, int64_t, prefetch_row, real,
                  row_at, uint32_t)
 from .multi cimport (FL_MAX_LANES, FL_N_ISAS, fl_dual_lanes, fl_dual_plan, fl_isa_name,
                      fl_isa_runs, fl_joint_kernels, fl_joint_kernels_of,
                      fl_multi_kernels, fl_multi_kernels_of, fl_multi_lanes, fl_multi_memory,
                      fl_multi_plan)
-from .rows cimport Rows
+from .rows cimport Rows, row_in_double
 from .sgd cimport START_AHEAD, kept_per_column
 
 MAX_LANES = FL_MAX_LANES
@@ -75,8 +75,7 @@ def run(int isa, int n_lanes, Rows X, const int64_t[::1] order, const int64_t[::
     cdef const real *weights_type = &v[0]
     cdef fl_per_column columns = kept_per_column(
         &X.c, n_lanes, weights_type, <const real *>memory.u, <const real *>memory.paid)
-    if columns.ahead == 0 and v.shape[0] * sizeof(real) > FL_NEAR_BYTES and X.c.indices != NULL:
-        columns.ahead = 1
+    fl_per_column_plan_next(&columns, &X.c)
     with nogil:
         for k in range(stop):
             if k + START_AHEAD < fetch.shape[0]:
@@ -181,8 +180,7 @@ def respond(int isa, int n_lanes, Rows X, const int64_t[::1] rows, const real[::
     cdef const real *weights = &w[0]
     cdef fl_per_column columns = kept_per_column(&X.c, n_lanes, weights, <const real *>NULL,
                                                  <const real *>NULL)
-    if columns.ahead == 0 and w.shape[0] * sizeof(real) > FL_NEAR_BYTES and X.c.indices != NULL:
-        columns.ahead = 1
+    fl_per_column_plan_next(&columns, &X.c)
     with nogil:
         for k in range(start, stop):
             if k + 2 * columns.ahead + 4 < stop:
@@ -221,8 +219,7 @@ def run_dual(int isa, int n_lanes, Rows X, const int64_t[::1] order, const int64
     cdef const real *weights_type = &u[0]
     cdef fl_per_column columns = kept_per_column(&X.c, n_lanes, weights_type, <const real *>NULL,
                                                  <const real *>NULL)
-    if columns.ahead == 0 and u.shape[0] * sizeof(real) > FL_NEAR_BYTES and X.c.indices != NULL:
-        columns.ahead = 1
+    fl_per_column_plan_next(&columns, &X.c)
     with nogil:
         for n in range(stop):
             if n + START_AHEAD < fetch.shape[0]:
@@ -253,21 +250,10 @@ def run_dual(int isa, int n_lanes, Rows X, const int64_t[::1] order, const int64
 
 cdef inline fl_row row_for(Rows X, int64_t i, const real *w, double[::1] room) noexcept nogil:
     """Row i with values of the type of w; those of float rows are widened into `room`."""
-    cdef fl_row row
-    cdef Py_ssize_t k
-    cdef const float *values
     if real is float:
         return fl_row_at_f32(&X.c, i)
     else:
-        if not X.is_float32:
-            return fl_row_at_f64(&X.c, i)
-        row = fl_row_at_f32(&X.c, i)
-        if row.values != NULL:
-            values = <const float *>row.values
-            for k in range(row.size):
-                room[k] = values[k]
-            row.values = &room[0]
-        return row
+        return row_in_double(X, i, room)
 
 
 def add_rows(int isa, int n_lanes, Rows X, const double[:, ::1] by, real[::1] w,
@@ -278,8 +264,7 @@ def add_rows(int isa, int n_lanes, Rows X, const double[:, ::1] by, real[::1] w,
     cdef const fl_multi_kernels *kernels = kernels_for(isa, n_lanes, &w[0])
     cdef fl_per_column columns = kept_per_column(&X.c, n_lanes, <const real *>&w[0],
                                                  <const real *>NULL, <const real *>NULL)
-    if columns.ahead == 0 and w.shape[0] * sizeof(real) > FL_NEAR_BYTES and X.c.indices != NULL:
-        columns.ahead = 1
+    fl_per_column_plan_next(&columns, &X.c)
     with nogil:
         for i in range(start, stop):
             if columns.ahead and i + columns.ahead < stop:
@@ -295,8 +280,7 @@ def respond_rows(int isa, int n_lanes, Rows X, const real[::1] w, double[:, ::1]
     cdef const fl_multi_kernels *kernels = kernels_for(isa, n_lanes, &w[0])
     cdef fl_per_column columns = kept_per_column(&X.c, n_lanes, <const real *>&w[0],
                                                  <const real *>NULL, <const real *>NULL)
-    if columns.ahead == 0 and w.shape[0] * sizeof(real) > FL_NEAR_BYTES and X.c.indices != NULL:
-        columns.ahead = 1
+    fl_per_column_plan_next(&columns, &X.c)
     with nogil:
         for i in range(start, stop):
             if columns.ahead and i + columns.ahead < stop:
