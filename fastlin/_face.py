@@ -10,9 +10,9 @@ H being the Hessian of the loss, freed from the intercept as in `_newton`, and t
 of its diagonal. The step is shortened until the objective falls; weights that it would take through
 0 stay there. Where columns depend on each other, d may be long along directions in which only the
 penalty changes, and a weight that is cut off at 0 spoils it: then the step goes as far as the first
-weight that gets to 0 (Byrd, Chin, Nocedal &
-Oztoprak 2016, "A family of second-order methods for convex l1-regularized optimization"; Chen,
-Curtis & Robinson 2017 alternate with coordinate steps as here).
+weight that gets to 0 (Byrd, Chin, Nocedal & Oztoprak 2016, "A family of second-order methods for
+convex l1-regularized optimization"; Chen, Curtis & Robinson 2017 alternate with coordinate steps as
+here).
 """
 
 from __future__ import annotations
