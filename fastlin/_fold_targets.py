@@ -122,12 +122,7 @@ class Targets:
             )
         job.absent = absent_classes(job.classes, (self._mass(job.fold) * table)[present])
         if len(present) > 2 and estimator._is_joint(len(present)):
-            number = np.zeros(len(self.labels))
-            number[present] = np.arange(len(present))
-            if len(present) > lane_counts(self.stream.X.dtype)[-1]:
-                job.outputs = [self._alone(job, number, table)]
-            else:
-                job.outputs = [self._model(job, table, number, len(present))]
+            job.outputs = [self._joint(job, present, table)]
             return
         positive = present[1:] if len(present) == 2 else present
         for k in positive:
@@ -144,11 +139,14 @@ class Targets:
         """What weights are multiplied by: their mean on the training set shall be 1."""
         return _factor(total)
 
-    def _alone(self, job: Job, number: np.ndarray, table: np.ndarray) -> Any:
-        """The task of a joint model."""
+    def _joint(self, job: Job, present: np.ndarray, table: np.ndarray) -> Any:
+        """A joint model: in a pass with others if there are lanes for all its classes."""
         stream = self.stream
-        codes, _ = self._fold_codes(job.fold)
-        plain = not len(stream.sample_weight) and bool((table[codes] == 1).all())
+        number = np.zeros(len(self.labels))
+        number[present] = np.arange(len(present))
+        if len(present) <= lane_counts(stream.X.dtype)[-1]:
+            return self._model(job, table, number, len(present))
+        plain = not len(stream.sample_weight) and bool((table[present] == 1).all())
         weight = _NO_WEIGHTS if plain else table[stream.codes]
         if len(stream.sample_weight):
             weight = weight * stream.sample_weight
