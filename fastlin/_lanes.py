@@ -1,7 +1,8 @@
 """Models that are trained side by side, one per lane: a pass over the rows for up to 16 of them.
 
-`fl_multi.h` states what a lane is; a joint model takes one per class. A pass is a task for a thread. What its models have learnt comes
-out as learners (`_learner`), as if each had been trained alone.
+`fl_multi.h` states what a lane is; a joint model takes one per class. A pass is a task for a
+thread. What its models have learnt comes out as learners (`_learner`), as if each had been trained
+alone.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@
  * Measured: 16 float models in one line of 64 bytes cost 3 to 4 times what one costs; lines that
  * are straddled (24 lanes) or doubled cost more per model.
  *
- * A model never reads another one's lanes, and its operations come in one order. So a model has the same
- * bits in any company, at any number of lanes and under any instruction set.
+ * A model never reads another one's lanes, and its operations come in one order. So a model has
+ * the same bits in any company, at any number of lanes and under any instruction set.
  *
  * The models of one pass share loss, schedule, and whether they average or pay an L1 penalty; all
  * numbers are their own. A joint model (fl_joint_losses.h) has a lane per class, side by side, and
