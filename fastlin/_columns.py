@@ -17,10 +17,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._core.encode import number_objects
+from ._parallel import run
 from ._params import is_nan
 from ._targets import refuse_lazy, refuse_masked
 
-__all__ = ["Coded", "coded_columns", "is_missing", "missing_mask", "table_shape"]
+__all__ = [
+    "Coded",
+    "coded_columns",
+    "is_missing",
+    "missing_mask",
+    "table_shape",
+    "table_width",
+]
 
 # Integers that span no more than this, or than a few times their number, are looked up in a table.
 _SMALL_SPAN = 1 << 16
@@ -75,8 +83,19 @@ def table_shape(X: Any) -> tuple[int, int]:
     return n, d
 
 
-def coded_columns(X: Any) -> list[Coded]:
+def table_width(X: Any) -> int:
+    """Return the number of columns of a table; of its cells only lists are looked at."""
+    return table_shape(X if hasattr(X, "shape") else _as_array(X))[1]
+
+
+def coded_columns(X: Any, n_jobs: int | None = None) -> list[Coded]:
     """Return every column of a table as codes and values.
+
+    Parameters
+    ----------
+    X : array-like or data frame
+    n_jobs : int or None
+        Threads; what does not look at Python objects runs beside each other.
 
     Raises
     ------
@@ -96,7 +115,7 @@ def coded_columns(X: Any) -> list[Coded]:
         X = _as_array(X)
         column, code = (lambda j: X[:, j]), _coded
     _, d = table_shape(X)
-    return [_named_errors(code, column, j) for j in range(d)]
+    return run([lambda j=j: _named_errors(code, column, j) for j in range(d)], n_jobs)
 
 
 def _named_errors(code: Callable, column: Callable, j: int) -> Coded:

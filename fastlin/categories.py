@@ -16,6 +16,7 @@ from ._base import Estimator, TransformerMixin
 from ._category_plan import plan_column, positions_in
 from ._columns import Coded, coded_columns, table_shape
 from ._exceptions import warn
+from ._indicators import ones_result
 from ._params import (
     ArrayLike,
     Boolean,
@@ -391,23 +392,8 @@ class OneHotEncoder(TransformerMixin, Estimator):
 
     def _assembled(self, numbers: np.ndarray) -> Any:
         """Turn column numbers into the kind of result asked for."""
-        n, d = numbers.shape
-        width = int(self._starts[-1])
-        keep = numbers >= 0
-        if keep.all():
-            indices, indptr = numbers.reshape(-1), np.arange(0, n * d + 1, d, dtype=np.int64)
-            regular = True
-        else:
-            indices, regular = numbers[keep], False
-            indptr = np.zeros(n + 1, np.int64)
-            np.cumsum(keep.sum(axis=1), out=indptr[1:])
-        if self.sparse_output and self.output == "rows":
-            return _ones_rows(indices, None if regular else indptr, n, width, self.dtype)
-        if not self.sparse_output:
-            result = np.zeros((n, width), self.dtype)
-            result[np.repeat(np.arange(n), np.diff(indptr)), indices] = 1
-            return result
-        return _ones_matrix(indices, indptr, n, width, self.dtype)
+        output = self.output if self.sparse_output else "dense"
+        return ones_result(numbers, int(self._starts[-1]), self.dtype, output)
 
     def _best_entries(self, X: Any) -> np.ndarray:
         """Return for each row and feature the local number of the largest positive entry, or -1."""
@@ -472,27 +458,3 @@ class OneHotEncoder(TransformerMixin, Estimator):
 def _concatenated(feature: str, category: Any) -> str:
     """Return the default name of an output column."""
     return f"{feature}_{category!s}"
-
-
-def _ones_matrix(indices: np.ndarray, indptr: np.ndarray, n: int, width: int, dtype: Any) -> Any:
-    """Return the CSR matrix of ones; scipy wants one type for both index arrays."""
-    from scipy.sparse import csr_matrix
-
-    kind = np.int32 if len(indices) <= _MAX_COLUMNS else np.int64
-    arrays = (
-        np.ones(len(indices), dtype),
-        indices.astype(kind, copy=False),
-        indptr.astype(kind, copy=False),
-    )
-    X = csr_matrix(arrays, shape=(n, width))
-    X.has_canonical_format = True
-    return X
-
-
-def _ones_rows(
-    indices: np.ndarray, indptr: np.ndarray | None, n: int, width: int, dtype: Any
-) -> Any:
-    """Return `Rows` without values, and without row bounds where all rows are equally long."""
-    from ._core.rows import make_rows
-
-    return make_rows("ones", n, width, None, indices, indptr, np.dtype(dtype))
