@@ -14,18 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._columns import Coded, missing_mask
+from ._columns import Coded, missing_values, raise_missing
 from ._core import hashed as _hashed
 from ._parallel import Cancelled, is_cancelled, run
 
-__all__ = [
-    "Terms",
-    "category_text",
-    "hash_table",
-    "hashed_parts",
-    "missing_values",
-    "raise_missing",
-]
+__all__ = ["Terms", "category_text", "hash_table", "hashed_parts"]
 
 # Cells that are hashed in one go, some milliseconds; those of a block stay in the cache.
 _PIECE = 1 << 17
@@ -83,26 +76,6 @@ def hash_table(column: Coded, name: str, missing: str, j: int) -> np.ndarray:
     else:
         _hash_values(column.values, prefix, hashes)
     return hashes
-
-
-def missing_values(values: np.ndarray) -> np.ndarray:
-    """Say of each value of a column whether it is missing."""
-    kind = values.dtype.kind
-    if kind == "f":
-        return np.isnan(values)
-    if kind in "mM":
-        return np.isnat(values)
-    return missing_mask(values.tolist()) if kind == "O" else np.zeros(len(values), bool)
-
-
-def raise_missing(column: Coded, lost: np.ndarray, j: int, name: str | None) -> None:
-    """Raise for the first missing value of a column."""
-    row = int(lost[column.codes].argmax())
-    shown = "" if name is None else f" ({name!r})"
-    raise ValueError(
-        f"column {j} of X{shown} has a missing value in row {row}; handle_missing='category' makes "
-        "it a category of its own, 'ignore' encodes it as zeros."
-    )
 
 
 def _hash_values(values: np.ndarray, prefix: bytes, out: np.ndarray) -> None:

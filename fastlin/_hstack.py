@@ -18,7 +18,7 @@ from ._core.rows import Rows, all_signs, make_rows
 from ._data import as_rows
 from ._params import shown
 
-__all__ = ["hstack"]
+__all__ = ["hstack", "joined"]
 
 _MAX_COLUMNS = np.iinfo(np.int32).max
 # Entries per piece, some milliseconds
@@ -50,19 +50,25 @@ def hstack(blocks: Sequence[Any], dtype: Any = None) -> Rows:
     """
     if isinstance(blocks, Rows) or hasattr(blocks, "shape"):
         raise TypeError(f"blocks must be a list of matrices, got {shown(blocks)}.")
-    rows = [_block(block, place, dtype) for place, block in enumerate(blocks)]
-    if not rows:
+    blocks = list(blocks)
+    if not blocks:
         raise ValueError("blocks must hold at least one matrix, got none.")
+    return joined(blocks, [f"blocks[{place}]" for place in range(len(blocks))], dtype)
+
+
+def joined(blocks: Sequence[Any], labels: Sequence[str], dtype: Any = None) -> Rows:
+    """`hstack` of at least one block; errors call blocks by their labels."""
+    rows = [_block(block, label, dtype) for block, label in zip(blocks, labels, strict=True)]
     n, d = rows[0].shape[0], sum(block.shape[1] for block in rows)
-    for place, block in enumerate(rows):
+    for block, label in zip(rows, labels, strict=True):
         if block.shape[0] != n:
             raise ValueError(
-                f"blocks must have the same number of rows, but blocks[0] has {n} and "
-                f"blocks[{place}] {block.shape[0]}."
+                f"matrices side by side must have the same number of rows, but {labels[0]} has {n} "
+                f"and {label} {block.shape[0]}."
             )
     if d > _MAX_COLUMNS:
         raise ValueError(
-            f"blocks have {d} columns together, more than 32-bit indices can tell apart "
+            f"the matrices have {d} columns together, more than 32-bit indices can tell apart "
             f"({_MAX_COLUMNS})."
         )
     kind = np.result_type(*[block.dtype for block in rows])
@@ -77,13 +83,13 @@ def hstack(blocks: Sequence[Any], dtype: Any = None) -> Rows:
     return _sparse(rows, n, d, _layout(rows, layouts), kind)
 
 
-def _block(block: Any, place: int, dtype: Any) -> Rows:
+def _block(block: Any, label: str, dtype: Any) -> Rows:
     """Check one block; errors say which it is."""
     try:
         return as_rows(block, dtype)
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"blocks[{place}]: {error}") from None
+        raise kind(f"{label}: {error}") from None
 
 
 def _layout(rows: list[Rows], layouts: set[str]) -> str:

@@ -50,7 +50,8 @@ class HashingEncoder(TransformerMixin, Estimator):
         Type of the values.
     output : {"csr", "rows"}, default="csr"
         What `transform` returns: a scipy matrix, or `fastlin.Rows`, which store no values where
-        all are 1, or 1 and -1 (4 bytes per entry instead of 12).
+        all are 1, or 1 and -1 (4 bytes per entry instead of 12). With `binary` that is always so,
+        otherwise unless equal signs meet in one column of a row.
     n_jobs : int or None, default=None
         Threads; -1 takes one per core. The result does not depend on it.
 
@@ -81,9 +82,9 @@ class HashingEncoder(TransformerMixin, Estimator):
     Examples
     --------
     >>> from fastlin import HashingEncoder
-    >>> encoder = HashingEncoder(n_features=16, interactions=[(0, 1)], output="rows")
+    >>> encoder = HashingEncoder(n_features=256, interactions=[(0, 1)], output="rows")
     >>> encoder.transform([["red", 1], ["green", 3], ["red", 2]])
-    <Rows 3 x 16, signed, float64, 9 entries>
+    <Rows 3 x 256, signed, float64, 9 entries>
     """
 
     _constraints: ClassVar[dict[str, Constraint]] = {
