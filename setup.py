@@ -22,6 +22,7 @@ MODULES = {
     "rows": [],
     "order": [],
     "columns": [],
+    "beside": [],
     "losses": [],
     "blocks": [],
     "transpose": [],
@@ -40,6 +41,7 @@ MODULES = {
     "text": ["fl_text.c"],
     "parse": ["fl_svmlight.c"],
     "encode": [],
+    "hashed": [],
     "counts": [],
 }
 

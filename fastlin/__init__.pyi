@@ -12,6 +12,9 @@ from ._margin import margin as margin
 from ._margin import mistake_bound as mistake_bound
 from ._reductions import OutputCode as OutputCode
 from .categories import OneHotEncoder as OneHotEncoder
+from .column_transformer import ColumnTransformer as ColumnTransformer
+from .column_transformer import make_column_transformer as make_column_transformer
+from .hashing import HashingEncoder as HashingEncoder
 from .io import dump_svmlight_file as dump_svmlight_file
 from .io import load_svmlight_file as load_svmlight_file
 from .lasso import ElasticNet as ElasticNet

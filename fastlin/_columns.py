@@ -17,10 +17,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._core.encode import number_objects
+from ._parallel import run
 from ._params import is_nan
 from ._targets import refuse_lazy, refuse_masked
 
-__all__ = ["Coded", "coded_columns", "is_missing", "missing_mask", "table_shape"]
+__all__ = [
+    "Coded",
+    "as_table",
+    "coded_columns",
+    "is_frame",
+    "is_missing",
+    "missing_mask",
+    "missing_values",
+    "raise_missing",
+    "table_shape",
+    "table_width",
+    "without_missing",
+]
 
 # Integers that span no more than this, or than a few times their number, are looked up in a table.
 _SMALL_SPAN = 1 << 16
@@ -53,6 +66,46 @@ def missing_mask(cells: list) -> np.ndarray:
     return np.fromiter(map(is_missing, cells), bool, len(cells))
 
 
+def missing_values(values: np.ndarray) -> np.ndarray:
+    """Say of each value of a column whether it is missing."""
+    kind = values.dtype.kind
+    if kind == "f":
+        return np.isnan(values)
+    if kind in "mM":
+        return np.isnat(values)
+    return missing_mask(values.tolist()) if kind == "O" else np.zeros(len(values), bool)
+
+
+def raise_missing(column: Coded, lost: np.ndarray, j: int, name: str | None) -> None:
+    """Raise for the first missing value of a column."""
+    row = int(lost[column.codes].argmax())
+    shown = "" if name is None else f" ({name!r})"
+    raise ValueError(
+        f"column {j} of X{shown} has a missing value in row {row}; handle_missing='category' makes "
+        "it a category of its own, 'ignore' encodes it as zeros."
+    )
+
+
+def without_missing(column: Coded, refuses: bool, j: int, name: str | None) -> Coded:
+    """Return a column without its missing values, whose rows get the code -1.
+
+    Parameters
+    ----------
+    column : Coded
+    refuses : bool
+        Whether a missing value is a ValueError instead.
+    j, name : int, str or None
+        Number and name of the column, for the error.
+    """
+    lost = missing_values(column.values)
+    if not lost.any():
+        return column
+    if refuses:
+        raise_missing(column, lost, j, name)
+    codes = np.where(lost, -1, np.cumsum(~lost) - 1).astype(np.int32)
+    return Coded(codes[column.codes], column.values[~lost])
+
+
 def table_shape(X: Any) -> tuple[int, int]:
     """Check that X is a table; its numbers of rows and columns."""
     if hasattr(X, "tocsr"):
@@ -75,8 +128,24 @@ def table_shape(X: Any) -> tuple[int, int]:
     return n, d
 
 
-def coded_columns(X: Any) -> list[Coded]:
+def is_frame(X: Any) -> bool:
+    """Say whether X is a data frame of pandas or polars, or a table of pyarrow."""
+    return any(hasattr(X, name) for name in ("iloc", "get_columns", "column_names"))
+
+
+def table_width(X: Any) -> int:
+    """Return the number of columns of a table, whose cells are not looked at."""
+    return table_shape(X if is_frame(X) else as_table(X))[1]
+
+
+def coded_columns(X: Any, n_jobs: int | None = None) -> list[Coded]:
     """Return every column of a table as codes and values.
+
+    Parameters
+    ----------
+    X : array-like or data frame
+    n_jobs : int or None
+        Threads; what does not look at Python objects runs beside each other.
 
     Raises
     ------
@@ -93,10 +162,10 @@ def coded_columns(X: Any) -> list[Coded]:
     elif library == "pyarrow" and hasattr(X, "column_names"):
         column, code = X.column, _arrow_column
     else:
-        X = _as_array(X)
+        X = as_table(X)
         column, code = (lambda j: X[:, j]), _coded
     _, d = table_shape(X)
-    return [_named_errors(code, column, j) for j in range(d)]
+    return run([lambda j=j: _named_errors(code, column, j) for j in range(d)], n_jobs)
 
 
 def _named_errors(code: Callable, column: Callable, j: int) -> Coded:
@@ -108,7 +177,7 @@ def _named_errors(code: Callable, column: Callable, j: int) -> Coded:
         raise kind(f"column {j} of X: {error}") from None
 
 
-def _as_array(X: Any) -> np.ndarray:
+def as_table(X: Any) -> np.ndarray:
     """Return what is no frame as an array; lists that mix types keep their objects."""
     if hasattr(X, "tocsr"):
         table_shape(X)
