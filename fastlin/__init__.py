@@ -69,7 +69,7 @@ _HOMES = {
     "InvalidParameterError": "_exceptions",
     "NotFittedError": "_exceptions",
 }
-_MODULES = ("datasets", "model_selection", "plot")
+_MODULES = ("datasets", "model_selection", "optim", "plot")
 
 __all__ = [*_HOMES, *_MODULES, "__version__"]
 
