@@ -11,6 +11,8 @@ from ._exceptions import NotFittedError as NotFittedError
 from ._margin import margin as margin
 from ._margin import mistake_bound as mistake_bound
 from ._reductions import OutputCode as OutputCode
+from .bridge import BridgeClassifier as BridgeClassifier
+from .bridge import BridgeRegressor as BridgeRegressor
 from .categories import OneHotEncoder as OneHotEncoder
 from .io import dump_svmlight_file as dump_svmlight_file
 from .io import load_svmlight_file as load_svmlight_file

@@ -150,7 +150,8 @@ CALLERS = {
     "_joint_dual.py", "_joint_model.py", "_joint_newton.py", "_joint_problem.py",
     "_lanes.py", "_learner.py",
     "_linear.py", "_mistakes.py", "_prepare.py", "_primal_cd.py", "_probability.py",
-    "_problem.py", "_quadratic.py", "_reductions.py", "_row_centre.py", "_row_slices.py",
+    "_problem.py", "_prox_grad.py", "_quadratic.py", "_reductions.py", "_row_centre.py",
+    "_row_slices.py",
     "_safety.py", "_scorer.py", "_scores.py", "_sgd.py", "_split.py", "_svmlight.py",
     "_transpose.py", "_voted.py", "categories.py", "text.py",
 }  # fmt: skip
