@@ -16,6 +16,8 @@ _HOMES = {
     "as_rows": "_data",
     "SGDClassifier": "sgd",
     "SGDRegressor": "sgd",
+    "BridgeRegressor": "bridge",
+    "BridgeClassifier": "bridge",
     "Lasso": "lasso",
     "ElasticNet": "lasso",
     "LassoCV": "lasso",

@@ -12,6 +12,8 @@ from ._exceptions import NotFittedError as NotFittedError
 from ._margin import margin as margin
 from ._margin import mistake_bound as mistake_bound
 from ._reductions import OutputCode as OutputCode
+from .bridge import BridgeClassifier as BridgeClassifier
+from .bridge import BridgeRegressor as BridgeRegressor
 from .categories import OneHotEncoder as OneHotEncoder
 from .column_transformer import ColumnTransformer as ColumnTransformer
 from .column_transformer import make_column_transformer as make_column_transformer
