@@ -218,6 +218,7 @@ def test_what_can_not_be_minimised_is_said():
         (ValueError, "'optimal' is that of method 'sgd'",
          {"method": "adam", "learning_rate": "optimal"}),
         (ValueError, "coef_init must hold finite numbers of shape", {"coef_init": [1.0]}),
+        (ValueError, "overflows at the start", {"loss": "exponential", "coef_init": [-1e6] * 5}),
         (ValueError, "intercept_init must be None", {"intercept_init": 1, "fit_intercept": False}),
         (ValueError, "loss_parameter must be None", {"loss_parameter": 1.0}),
         (ValueError, "not for the loss 'exponential'", {"loss": "exponential", "method": "newton"}),
