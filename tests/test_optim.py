@@ -22,7 +22,7 @@ from fastlin._optim_methods import METHODS
 from fastlin._optim_objective import JointObjective, SingleObjective
 from fastlin._parallel import run
 from fastlin._problem import Problem
-from fastlin._sgd import LOSSES, is_smooth
+from fastlin._sgd import LOSSES, OPTIMIZERS, is_smooth
 from fastlin.datasets import load_mushrooms
 from fastlin.optim import minimize
 
@@ -233,3 +233,4 @@ def test_what_can_not_be_minimised_is_said():
         with pytest.raises(kind, match=message):
             minimize(**{"loss": "log_loss", "X": X, "y": y > 0, **given})
     assert optim.__all__ == ["Minimum", "Trace", "minimize"]
+    assert STEPS == list(OPTIMIZERS)
