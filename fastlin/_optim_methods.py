@@ -78,9 +78,12 @@ class Search:
         if is_cancelled():
             raise Cancelled
         if not np.isfinite(value):
-            raise ValueError(
-                "Floating-point overflow: the steps are too long for these data. " + SHORTER_STEPS
-            )
+            if n_iter == 0:
+                raise ValueError(
+                    "The objective overflows at the start: pass coef_init nearer to 0, or scale "
+                    "the columns of X."
+                )
+            _raise_overflow()
         if np.abs(gradient).max(initial=0.0) <= self.tol:
             raise Ended("the gradient is within tol", converged=True)
         if n_iter >= self.max_iter:
@@ -96,6 +99,13 @@ class Search:
             last = (theta, *self.objective(theta))
             self.began += time.perf_counter() - stopped
         self.arrive(*last)
+
+
+def _raise_overflow() -> None:
+    """Say that a search has left the numbers."""
+    raise ValueError(
+        "Floating-point overflow: the steps are too long for these data. " + SHORTER_STEPS
+    )
 
 
 def gradient_descent(search: Search, theta: np.ndarray) -> None:
@@ -217,9 +227,7 @@ def steps_on_rows(search: Search, theta: np.ndarray, *, optimizer: str, seed: np
         learner.visit(X, y, weight, order.next(), order.fetch)
         search.passes += 1
         if not learner.is_finite():
-            raise ValueError(
-                "Floating-point overflow: the steps are too long for these data. " + SHORTER_STEPS
-            )
+            _raise_overflow()
         W, b = learner.weights()
         W = W.astype(np.float64)
         search.look(search.objective.joined(W if joint else W[0], b))

@@ -22,7 +22,7 @@ from fastlin._optim_methods import METHODS
 from fastlin._optim_objective import JointObjective, SingleObjective
 from fastlin._parallel import run
 from fastlin._problem import Problem
-from fastlin._sgd import LOSSES, is_smooth
+from fastlin._sgd import LOSSES, OPTIMIZERS, is_smooth
 from fastlin.datasets import load_mushrooms
 from fastlin.optim import minimize
 
@@ -104,8 +104,8 @@ def test_several_classes(method):
     datasets = pytest.importorskip("sklearn.datasets")
     X, y = datasets.load_iris(return_X_y=True)
     X = (X - X.mean(0)) / X.std(0)
-    exact = LogisticRegression(C=1 / (0.01 * len(y)), tol=1e-12).fit(X, y)
-    found = minimize("log_loss", X, y, method=method, alpha=0.01, random_state=0)
+    exact = LogisticRegression(C=1 / (0.1 * len(y)), tol=1e-12).fit(X, y)
+    found = minimize("log_loss", X, y, method=method, alpha=0.1, random_state=0)
     bound = LOOSE.get(method, 1e-6)
     assert found.objective / exact.objective_ - 1 < bound
     if method not in LOOSE:
@@ -218,6 +218,7 @@ def test_what_can_not_be_minimised_is_said():
         (ValueError, "'optimal' is that of method 'sgd'",
          {"method": "adam", "learning_rate": "optimal"}),
         (ValueError, "coef_init must hold finite numbers of shape", {"coef_init": [1.0]}),
+        (ValueError, "overflows at the start", {"loss": "exponential", "coef_init": [-1e6] * 5}),
         (ValueError, "intercept_init must be None", {"intercept_init": 1, "fit_intercept": False}),
         (ValueError, "loss_parameter must be None", {"loss_parameter": 1.0}),
         (ValueError, "not for the loss 'exponential'", {"loss": "exponential", "method": "newton"}),
@@ -232,3 +233,4 @@ def test_what_can_not_be_minimised_is_said():
         with pytest.raises(kind, match=message):
             minimize(**{"loss": "log_loss", "X": X, "y": y > 0, **given})
     assert optim.__all__ == ["Minimum", "Trace", "minimize"]
+    assert STEPS == list(OPTIMIZERS)
