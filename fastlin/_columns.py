@@ -210,7 +210,7 @@ def _coded(column: np.ndarray) -> Coded:
     if kind in "Mm":
         values, codes = np.unique(column, return_inverse=True)
         return Coded(codes, values)
-    codes, cells = _numbered(column.tolist())
+    codes, cells = _numbered(column)
     if kind != "O":
         return Coded(codes, np.array(cells, dtype=column.dtype))
     return _with_one_nan(codes, cells)
@@ -263,15 +263,18 @@ def _only_present(codes: np.ndarray, values: np.ndarray) -> Coded:
     return Coded((np.cumsum(present) - 1)[codes], values[present])
 
 
-def _numbered(cells: list) -> tuple[np.ndarray, list]:
-    """Number the distinct objects of a list in the order of their first occurrence."""
+def _numbered(column: np.ndarray) -> tuple[np.ndarray, list]:
+    """Number the distinct objects of a column in the order of their first occurrence."""
     numbers: dict = {}
-    codes = np.empty(len(cells), np.int32)
+    codes = np.empty(len(column), np.int32)
     try:
-        for start in range(0, len(cells), _PIECE):
-            number_objects(cells[start : start + _PIECE], numbers, codes[start : start + _PIECE])
+        for start in range(0, len(column), _PIECE):
+            cells = column[start : start + _PIECE]
+            if column.dtype != object:
+                cells = cells.astype(object)
+            number_objects(cells, numbers, codes[start : start + _PIECE])
     except TypeError:
-        unhashable = [type(cell).__name__ for cell in cells if not _is_hashable(cell)]
+        unhashable = [type(cell).__name__ for cell in column.tolist() if not _is_hashable(cell)]
         if not unhashable:
             raise
         raise TypeError(
