@@ -228,10 +228,13 @@ def _coded_integers(column: np.ndarray) -> Coded:
     # 64-bit differences: those of int8 would overflow, and a small span fits anyway.
     wide = np.uint64 if column.dtype.kind == "u" else np.int64
     places = (column.astype(wide, copy=False) - wide(low)).view(np.int64)
-    table = np.zeros(high - low + 1, np.int32)
-    table[places] = 1
-    present = np.flatnonzero(table)
-    table[present] = np.arange(len(present), dtype=np.int32)
+    occurs = np.zeros(high - low + 1, bool)
+    occurs[places] = True
+    present = np.flatnonzero(occurs)
+    # One more code than there are values: a missing one may come.
+    kind = np.min_scalar_type(-len(present) - 1)
+    table = np.zeros(high - low + 1, kind)
+    table[present] = np.arange(len(present), dtype=kind)
     return Coded(table[places], (present.astype(wide) + wide(low)).astype(column.dtype))
 
 
@@ -250,7 +253,7 @@ def _coded_floats(column: np.ndarray) -> Coded:
     values = values.astype(column.dtype)
     if not has_nan:
         return Coded(codes, values)
-    codes = np.where(nan, len(values), codes)
+    codes[nan] = len(values)
     return _only_present(codes, np.append(values, column.dtype.type(np.nan)))
 
 
@@ -363,7 +366,7 @@ def _polars_column(column: Any) -> Coded:
 
 def _filled(codes: Any, polars: Any) -> np.ndarray:
     """Return polars' codes with -1 for null."""
-    return codes.cast(polars.Int64).fill_null(-1).to_numpy()
+    return codes.cast(polars.Int32).fill_null(-1).to_numpy()
 
 
 def _arrow_column(column: Any) -> Coded:
