@@ -210,7 +210,7 @@ def _coded(column: np.ndarray) -> Coded:
     if kind in "Mm":
         values, codes = np.unique(column, return_inverse=True)
         return Coded(codes, values)
-    codes, cells = _numbered(column.tolist())
+    codes, cells = _numbered(column)
     if kind != "O":
         return Coded(codes, np.array(cells, dtype=column.dtype))
     return _with_one_nan(codes, cells)
@@ -228,10 +228,13 @@ def _coded_integers(column: np.ndarray) -> Coded:
     # 64-bit differences: those of int8 would overflow, and a small span fits anyway.
     wide = np.uint64 if column.dtype.kind == "u" else np.int64
     places = (column.astype(wide, copy=False) - wide(low)).view(np.int64)
-    table = np.zeros(high - low + 1, np.int32)
-    table[places] = 1
-    present = np.flatnonzero(table)
-    table[present] = np.arange(len(present), dtype=np.int32)
+    occurs = np.zeros(high - low + 1, bool)
+    occurs[places] = True
+    present = np.flatnonzero(occurs)
+    # One more code than there are values: a missing one may come.
+    kind = np.min_scalar_type(-len(present) - 1)
+    table = np.zeros(high - low + 1, kind)
+    table[present] = np.arange(len(present), dtype=kind)
     return Coded(table[places], (present.astype(wide) + wide(low)).astype(column.dtype))
 
 
@@ -250,7 +253,7 @@ def _coded_floats(column: np.ndarray) -> Coded:
     values = values.astype(column.dtype)
     if not has_nan:
         return Coded(codes, values)
-    codes = np.where(nan, len(values), codes)
+    codes[nan] = len(values)
     return _only_present(codes, np.append(values, column.dtype.type(np.nan)))
 
 
@@ -263,15 +266,18 @@ def _only_present(codes: np.ndarray, values: np.ndarray) -> Coded:
     return Coded((np.cumsum(present) - 1)[codes], values[present])
 
 
-def _numbered(cells: list) -> tuple[np.ndarray, list]:
-    """Number the distinct objects of a list in the order of their first occurrence."""
+def _numbered(column: np.ndarray) -> tuple[np.ndarray, list]:
+    """Number the distinct objects of a column in the order of their first occurrence."""
     numbers: dict = {}
-    codes = np.empty(len(cells), np.int32)
+    codes = np.empty(len(column), np.int32)
     try:
-        for start in range(0, len(cells), _PIECE):
-            number_objects(cells[start : start + _PIECE], numbers, codes[start : start + _PIECE])
+        for start in range(0, len(column), _PIECE):
+            cells = column[start : start + _PIECE]
+            if column.dtype != object:
+                cells = cells.astype(object)
+            number_objects(cells, numbers, codes[start : start + _PIECE])
     except TypeError:
-        unhashable = [type(cell).__name__ for cell in cells if not _is_hashable(cell)]
+        unhashable = [type(cell).__name__ for cell in column.tolist() if not _is_hashable(cell)]
         if not unhashable:
             raise
         raise TypeError(
@@ -360,7 +366,7 @@ def _polars_column(column: Any) -> Coded:
 
 def _filled(codes: Any, polars: Any) -> np.ndarray:
     """Return polars' codes with -1 for null."""
-    return codes.cast(polars.Int64).fill_null(-1).to_numpy()
+    return codes.cast(polars.Int32).fill_null(-1).to_numpy()
 
 
 def _arrow_column(column: Any) -> Coded:

@@ -216,7 +216,10 @@ class OneHotEncoder(TransformerMixin, Estimator):
         self._check_combinations()
         columns = self._coded(X, reset=True)
         self._fit(columns)
-        return self._assembled(self._numbers_of(columns))
+        numbers = self._numbers_of(columns)
+        # The codes are as large as the numbers: let them go before the result takes memory.
+        del columns
+        return self._assembled(numbers)
 
     def transform(self, X: Any) -> Any:
         """Encode X.
