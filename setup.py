@@ -41,6 +41,7 @@ MODULES = {
     "parse": ["fl_svmlight.c"],
     "encode": [],
     "counts": [],
+    "polynomial": [],
 }
 
 

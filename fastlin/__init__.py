@@ -42,6 +42,7 @@ _HOMES = {
     "mistake_bound": "_margin",
     "HashingVectorizer": "text",
     "OneHotEncoder": "categories",
+    "PolynomialFeatures": "polynomial",
     "GridSearchCV": "model_selection",
     "cross_validate": "model_selection",
     "cross_val_score": "model_selection",

@@ -45,6 +45,7 @@ from .persist import load as load
 from .persist import save as save
 from .pipeline import Pipeline as Pipeline
 from .pipeline import make_pipeline as make_pipeline
+from .polynomial import PolynomialFeatures as PolynomialFeatures
 from .ridge import Ridge as Ridge
 from .ridge import RidgeClassifier as RidgeClassifier
 from .ridge_cv import RidgeCV as RidgeCV
