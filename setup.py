@@ -42,6 +42,7 @@ MODULES = {
     "encode": [],
     "counts": [],
     "polynomial": [],
+    "neighbors": [],
 }
 
 

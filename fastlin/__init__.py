@@ -43,6 +43,7 @@ _HOMES = {
     "HashingVectorizer": "text",
     "OneHotEncoder": "categories",
     "PolynomialFeatures": "polynomial",
+    "KNeighborsClassifier": "neighbors",
     "GridSearchCV": "model_selection",
     "cross_validate": "model_selection",
     "cross_val_score": "model_selection",

@@ -38,6 +38,7 @@ from .model_selection import validation_curve as validation_curve
 from .naive_bayes import BernoulliNB as BernoulliNB
 from .naive_bayes import ComplementNB as ComplementNB
 from .naive_bayes import MultinomialNB as MultinomialNB
+from .neighbors import KNeighborsClassifier as KNeighborsClassifier
 from .passive_aggressive import PassiveAggressiveClassifier as PassiveAggressiveClassifier
 from .passive_aggressive import PassiveAggressiveRegressor as PassiveAggressiveRegressor
 from .perceptron import Perceptron as Perceptron

@@ -258,9 +258,9 @@ def _hash_piece(X: Rows, terms: Terms, n_features: int, signs: bool, sizes: np.n
     room = _room(terms, int(sizes[start:stop].max(initial=0)), X.dtype)
     # room as fl_polynomial.h asks for
     slots = 3 * int(most[start:stop].max(initial=0)) + 1
-    table, sums = np.full(slots, -1, np.int32), np.empty(slots)
+    table, sums = np.full(slots, -1, np.int32), np.zeros(slots)
     size = int(most[start:stop].sum())
-    columns, values = np.empty(max(size, 1), np.int32), np.empty(max(size, 1), X.dtype)
+    columns, values = np.empty(size + 1, np.int32), np.empty(size + 1, X.dtype)
     least, ends = terms.least, np.empty(len(X), np.int64)
     if effort[start] > 2 * _HASHED:
         _hash_long_row(X, terms, n_features, signs, start, int(sizes[start]), int(most[start]),

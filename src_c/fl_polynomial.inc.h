@@ -96,23 +96,27 @@ FL_INLINE void FL_TYPED(fl_terms_of_degree)(const struct fl_polynomial *p,
 }
 
 /* Move the sums that are not 0 to `column` and `value`, sorted, and empty the table; returns how
- * many. */
+ * many. One entry behind them may be written to. Whether a slot is taken can't be predicted, so that
+ * empty ones are moved as well, and written over. */
 FL_INLINE int64_t FL_TYPED(fl_sums_take)(struct fl_term_sums *s, int32_t *column, FL_REAL *value) {
     int64_t n = 0;
     for (int64_t slot = 0; slot < s->slots || s->column[slot] >= 0; slot++) {
-        const int32_t c = s->column[slot];
-        const FL_REAL x = c < 0 ? 0 : (FL_REAL)s->sum[slot];
-        int64_t to = n;
-        if (c < 0) continue;
+        const FL_REAL x = (FL_REAL)s->sum[slot];
+        column[n] = s->column[slot];
+        value[n] = x;
+        n += (s->column[slot] >= 0) & (x != 0);
         s->column[slot] = -1;
-        if (x == 0) continue;
+    }
+    for (int64_t k = 1; k < n; k++) {
+        const int32_t c = column[k];
+        const FL_REAL x = value[k];
+        int64_t to = k;
         for (; to > 0 && column[to - 1] > c; to--) {
             column[to] = column[to - 1];
             value[to] = value[to - 1];
         }
         column[to] = c;
         value[to] = x;
-        n++;
     }
     return n;
 }
