@@ -23,10 +23,10 @@ from ._transpose import transposed
 
 __all__ = ["Searcher"]
 
-# Products held at a time by each thread: 4 MB for dense blocks; half a megabyte stays in the cache
-_DENSE_PRODUCTS, _SPARSE_PRODUCTS = 1 << 19, 1 << 16
-# Rows of a block of dense training rows
-_BLOCK = 2048
+# Products held at a time by each thread: 8 MB for dense blocks; half a megabyte stays in the cache
+_DENSE_PRODUCTS, _SPARSE_PRODUCTS = 1 << 20, 1 << 16
+# Rows of a block of dense training rows, and up to how many bytes all are kept about their mean
+_BLOCK, _KEPT = 2048, 1 << 26
 # Values between these have squares that neither overflow nor vanish
 _SMALL, _LARGE = 1e-100, 1e100
 _EPS = np.finfo(np.float64).eps
@@ -140,6 +140,8 @@ class _Dense(_Prepared):
         self.rows = rows
         self.mean = rows.values.reshape(rows.shape).mean(axis=0, dtype=np.float64)
         self.square = self._squares(rows)
+        small = rows.shape[0] * rows.shape[1] * 8 <= _KEPT
+        self.kept = self._centred(rows, 0, len(rows)) if small else None
 
     def _centred(self, rows: Rows, start: int, stop: int) -> np.ndarray:
         """Some rows about the mean, in double."""
@@ -164,7 +166,8 @@ class _Dense(_Prepared):
         block = self._centred(queries, start, stop)
         for first in range(0, len(self.rows), _BLOCK):
             last = min(first + _BLOCK, len(self.rows))
-            centred = self._centred(self.rows, first, last)
+            centred = (self._centred(self.rows, first, last) if self.kept is None
+                       else self.kept[first:last])
             np.matmul(block, centred.T, out=out[: stop - start, first:last])
 
 

@@ -72,27 +72,57 @@ FL_INLINE void fl_nearest_sort(struct fl_nearest *h) {
     }
 }
 
+#define FL_NEIGHBOURS_TOGETHER 64
+
+/* Whether one of the rows i ... i + 63 has a lower bound of its distance that is at most `limit`. */
+FL_INLINE int fl_some_near(const double *FL_RESTRICT square, const double *FL_RESTRICT product,
+                           double own, double error, double limit) {
+    double least[8];
+    int near = 0;
+    for (int l = 0; l < 8; l++) {
+        least[l] = (1 - error) * (own + square[l]) - 2 * product[l];
+    }
+    for (int k = 8; k < FL_NEIGHBOURS_TOGETHER; k += 8) {
+        for (int l = 0; l < 8; l++) {
+            const double lower = (1 - error) * (own + square[k + l]) - 2 * product[k + l];
+            least[l] = lower < least[l] ? lower : least[l];
+        }
+    }
+    for (int l = 0; l < 8; l++) near |= least[l] <= limit;
+    return near;
+}
+
 /* Numbers of the rows that may be among the k nearest, to `candidate`; returns how many. `square`
- * and `product` hold |x|^2 and q.x of each row, `own` is |q|^2. Row `left_out` is none of them. */
+ * and `product` hold |x|^2 and q.x of each row, `own` is |q|^2. Row `left_out` is none of them. The
+ * heap keeps the k smallest upper bounds; what is beyond them has no place, and few rows are looked
+ * at one by one. */
 FL_INLINE int64_t fl_candidates(struct fl_nearest *h, const double *square, const double *product,
                                 double own, double error, int64_t n, int64_t left_out,
                                 int64_t *candidate) {
-    int64_t size = 0;
-    double limit;
+    int64_t size = 0, kept = 0;
     h->size = 0;
-    for (int64_t i = 0; i < n; i++) {
-        const double upper = (1 + error) * (own + square[i]) - 2 * product[i];
-        if ((h->size < h->k || upper < h->distance[0]) && i != left_out) {
-            fl_nearest_offer(h, upper, i);
+    for (int64_t start = 0; start < n; start += FL_NEIGHBOURS_TOGETHER) {
+        const int64_t stop = start + FL_NEIGHBOURS_TOGETHER < n ? start + FL_NEIGHBOURS_TOGETHER : n;
+        if (h->size == h->k && stop - start == FL_NEIGHBOURS_TOGETHER &&
+            !fl_some_near(square + start, product + start, own, error, h->distance[0])) {
+            continue;
+        }
+        for (int64_t i = start; i < stop; i++) {
+            const double sum = own + square[i], twice = 2 * product[i];
+            if (i == left_out) continue;
+            if (h->size < h->k || (1 - error) * sum - twice <= h->distance[0]) {
+                candidate[size++] = i;
+                fl_nearest_offer(h, (1 + error) * sum - twice, i);
+            }
         }
     }
-    limit = h->distance[0];
-    h->size = 0;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t c = 0; c < size; c++) {
+        const int64_t i = candidate[c];
         const double lower = (1 - error) * (own + square[i]) - 2 * product[i];
-        if (lower <= limit && i != left_out) candidate[size++] = i;
+        candidate[kept] = i;
+        kept += lower <= h->distance[0];
     }
-    return size;
+    return kept;
 }
 
 #define FL_REAL float
