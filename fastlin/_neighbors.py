@@ -10,7 +10,6 @@ squared distance of the rows brought to length 1.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -217,14 +216,14 @@ def _unit_rows(rows: Rows, place: int) -> Rows:
         return as_rows(unit)
     from scipy.sparse import csr_matrix
 
-    X = rows.to_csr()
-    owner, values = np.repeat(np.arange(n), np.diff(X.indptr)), X.data.astype(np.float64)
+    matrix = rows.to_csr()
+    owner, values = np.repeat(np.arange(n), np.diff(matrix.indptr)), matrix.data.astype(np.float64)
     largest = np.zeros(n)
     np.maximum.at(largest, owner, np.abs(values))
     values /= np.where(largest > 0, largest, 1.0)[owner]
     length = np.sqrt(np.bincount(owner, values * values, n))
     values /= np.where(length > 0, length, 1.0)[owner]
-    unit = csr_matrix((values, X.indices, X.indptr), shape=(n, d + 2))
+    unit = csr_matrix((values, matrix.indices, matrix.indptr), shape=(n, d + 2))
     nothing = np.flatnonzero(length == 0)
     if len(nothing):
         columns = np.full(len(nothing), d + place)

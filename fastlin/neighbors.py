@@ -117,7 +117,8 @@ class KNeighborsClassifier(ClassifierMixin, Estimator):
         dense = rows.layout == "dense"
         self._fit_X = rows.values.reshape(rows.shape).copy() if dense else rows.to_csr().copy()
         self.effective_metric_ = "cosine" if self.metric == "cosine" else "euclidean"
-        self._searcher = None
+        self._searcher: Searcher | None = None
+        self._prepared()
         self.n_samples_fit_ = len(rows)
         return self
 
@@ -141,6 +142,7 @@ class KNeighborsClassifier(ClassifierMixin, Estimator):
             If X has another number of columns or holds NaN or infinity, or if there are fewer
             training rows than `n_neighbors`.
         """
+        self._check_fitted("predict")
         return self.classes_.take(self._votes(X).argmax(axis=1))
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -163,6 +165,7 @@ class KNeighborsClassifier(ClassifierMixin, Estimator):
         ValueError
             As `predict`.
         """
+        self._check_fitted("predict_proba")
         votes = self._votes(X)
         return votes / votes.sum(axis=1, keepdims=True)
 
@@ -243,7 +246,7 @@ class KNeighborsClassifier(ClassifierMixin, Estimator):
         return csr_matrix((values, number.reshape(-1), starts), shape=(n, self.n_samples_fit_))
 
     def _prepared(self) -> Searcher:
-        """The training rows, prepared when they are first asked about."""
+        """The training rows, prepared; those of a model that was loaded when first asked about."""
         searcher = getattr(self, "_searcher", None)
         if searcher is None:
             rows: Rows = as_rows(self._fit_X)

@@ -1,7 +1,7 @@
 /* The nearest of many rows to one: squared distances, and the k smallest of them.
  *
- * |q - x|^2 = |q|^2 + |x|^2 - 2 q.x is quick for all rows at once, but of close rows rounding leaves
- * little. With the bound
+ * |q - x|^2 = |q|^2 + |x|^2 - 2 q.x is quick for all rows at once, but of close rows rounding
+ * leaves little. With the bound
  *
  *   |computed - true| <= error (|q|^2 + |x|^2)
  *
@@ -74,7 +74,7 @@ FL_INLINE void fl_nearest_sort(struct fl_nearest *h) {
 
 #define FL_NEIGHBOURS_TOGETHER 64
 
-/* Whether one of the rows i ... i + 63 has a lower bound of its distance that is at most `limit`. */
+/* Whether one of 64 rows has a lower bound of its distance that is at most `limit`. */
 FL_INLINE int fl_some_near(const double *FL_RESTRICT square, const double *FL_RESTRICT product,
                            double own, double error, double limit) {
     double least[8];
@@ -102,8 +102,9 @@ FL_INLINE int64_t fl_candidates(struct fl_nearest *h, const double *square, cons
     int64_t size = 0, kept = 0;
     h->size = 0;
     for (int64_t start = 0; start < n; start += FL_NEIGHBOURS_TOGETHER) {
-        const int64_t stop = start + FL_NEIGHBOURS_TOGETHER < n ? start + FL_NEIGHBOURS_TOGETHER : n;
-        if (h->size == h->k && stop - start == FL_NEIGHBOURS_TOGETHER &&
+        const int64_t left = n - start, whole = left >= FL_NEIGHBOURS_TOGETHER;
+        const int64_t stop = start + (whole ? FL_NEIGHBOURS_TOGETHER : left);
+        if (h->size == h->k && whole &&
             !fl_some_near(square + start, product + start, own, error, h->distance[0])) {
             continue;
         }

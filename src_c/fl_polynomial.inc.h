@@ -96,7 +96,7 @@ FL_INLINE void FL_TYPED(fl_terms_of_degree)(const struct fl_polynomial *p,
 }
 
 /* Move the sums that are not 0 to `column` and `value`, sorted, and empty the table; returns how
- * many. One entry behind them may be written to. Whether a slot is taken can't be predicted, so that
+ * many. One entry behind them may be written to. Whether a slot is taken can't be predicted, so
  * empty ones are moved as well, and written over. */
 FL_INLINE int64_t FL_TYPED(fl_sums_take)(struct fl_term_sums *s, int32_t *column, FL_REAL *value) {
     int64_t n = 0;

@@ -72,10 +72,10 @@ def hash_terms(Rows X, bint distinct, bint bias, int64_t least, int64_t degree, 
         for i in range(start, stop):
             row.size = entries_of(row_at(&X.c, i, product), &entries[0], held)
             fl_sums_for(&s, most[i])
-            if bias:
-                fl_sums_add(&s, fl_mix(FL_NO_FACTOR), 1)
             for k in range(least, degree + 1):
                 terms_of_degree(&p, &row, k, 0, 0, row.size, NULL, &s, product)
+            if bias:
+                fl_sums_add(&s, fl_mix(FL_NO_FACTOR), 1)
             at += sums_take(&s, &columns[0] + at, &values[0] + at)
             ends[i] = at
     return at
