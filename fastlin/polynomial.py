@@ -83,6 +83,14 @@ class PolynomialFeatures(TransformerMixin, Estimator):
     sparse rows. The columns of hashed products depend on their factors alone, not on the degree or
     the number of columns of X.
 
+    Gaussian and other kernels come by scikit-learn's samplers, random Fourier features or landmarks,
+    in the same place::
+
+        from sklearn.kernel_approximation import Nystroem, RBFSampler
+
+        make_pipeline(RBFSampler(gamma=0.5, n_components=200), LogisticRegression())
+        make_pipeline(Nystroem(gamma=0.5, n_components=100), LogisticRegression())
+
     References
     ----------
     .. [1] K. Weinberger, A. Dasgupta, J. Langford, A. Smola, J. Attenberg, "Feature hashing for
