@@ -83,8 +83,8 @@ class PolynomialFeatures(TransformerMixin, Estimator):
     sparse rows. The columns of hashed products depend on their factors alone, not on the degree or
     the number of columns of X.
 
-    Gaussian and other kernels come by scikit-learn's samplers, random Fourier features or landmarks,
-    in the same place::
+    Gaussian and other kernels come by scikit-learn's samplers, random Fourier features or
+    landmarks, in the same place::
 
         from sklearn.kernel_approximation import Nystroem, RBFSampler
 
