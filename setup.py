@@ -43,6 +43,8 @@ MODULES = {
     "encode": [],
     "hashed": [],
     "counts": [],
+    "polynomial": [],
+    "neighbors": [],
 }
 
 

@@ -24,6 +24,8 @@ BENCHMARKS = {
     "exact_search": "exact logistic models of all folds and strengths in one pass",
     "multiclass": "softmax, Crammer-Singer and one-vs-rest to their optimum",
     "naive_bayes": "naive Bayes: counts and predictions of 20 classes",
+    "polynomial": "products of columns, listed and hashed",
+    "neighbors": "nearest neighbours by brute force",
     "ridge": "ridge regression and its leave-one-out",
     "dense": "SGD on dense rows",
     "predict": "predictions of many rows and of one",

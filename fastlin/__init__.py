@@ -47,6 +47,8 @@ _HOMES = {
     "HashingEncoder": "hashing",
     "ColumnTransformer": "column_transformer",
     "make_column_transformer": "column_transformer",
+    "PolynomialFeatures": "polynomial",
+    "KNeighborsClassifier": "neighbors",
     "GridSearchCV": "model_selection",
     "cross_validate": "model_selection",
     "cross_val_score": "model_selection",

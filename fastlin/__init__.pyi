@@ -44,6 +44,7 @@ from .model_selection import validation_curve as validation_curve
 from .naive_bayes import BernoulliNB as BernoulliNB
 from .naive_bayes import ComplementNB as ComplementNB
 from .naive_bayes import MultinomialNB as MultinomialNB
+from .neighbors import KNeighborsClassifier as KNeighborsClassifier
 from .passive_aggressive import PassiveAggressiveClassifier as PassiveAggressiveClassifier
 from .passive_aggressive import PassiveAggressiveRegressor as PassiveAggressiveRegressor
 from .perceptron import Perceptron as Perceptron
@@ -51,6 +52,7 @@ from .persist import load as load
 from .persist import save as save
 from .pipeline import Pipeline as Pipeline
 from .pipeline import make_pipeline as make_pipeline
+from .polynomial import PolynomialFeatures as PolynomialFeatures
 from .ridge import Ridge as Ridge
 from .ridge import RidgeClassifier as RidgeClassifier
 from .ridge_cv import RidgeCV as RidgeCV
