@@ -1,7 +1,7 @@
 """The search for a separating hyperplane, and at once for a proof that there is none.
 
-Two classes, y = +-1. For weights l >= 0 of the rows that sum to 1, with sum_i l_i y_i = 0 where b is
-free, any w of length 1 and any b have
+Two classes, y = +-1. For weights l >= 0 of the rows that sum to 1, and sum_i l_i y_i = 0 where b
+is free, any w of length 1 and any b have
 
     min_i y_i (w.x_i + b) <= sum_i l_i y_i (w.x_i + b) = w.v <= |v|,      v = sum_i l_i y_i x_i:
 

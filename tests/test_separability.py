@@ -158,12 +158,18 @@ def test_several_classes_of_text():
 
 
 def test_classes_that_only_all_together_are_not_separable():
-    """Each pair is; but on a line the classes alternate in a way that three slopes can't follow."""
-    X = np.array([[0.0, 0], [4, 0], [2, 0], [2, 4], [2, 1]])
-    y = ["a", "b", "c", "c", "a"]
-    found = separability(X, y)
-    check(X, y, found.separable)
-    # the angles of a ring: a quarter each for 4 classes is separable, an eighth each, twice, not
+    """Each pair is; linear programming found that four responses can't tell all of them."""
+    X = np.array([[0.0, 2], [-3, -2], [0, 3], [2, 3], [3, -3], [2, -2], [-1, -1], [1, 3]])
+    y = np.arange(8) % 4
+    for one in range(4):
+        for other in range(one):
+            pair = (y == one) | (y == other)
+            check(X[pair], y[pair], True)
+    check(X, y, False)
+
+
+def test_a_ring():
+    """Four classes of a quarter each are separable, eight runs of four classes not."""
     angle = np.arange(16) * np.pi / 8 + 0.1
     ring = np.c_[np.cos(angle), np.sin(angle)]
     check(ring, np.arange(16) // 4, True)
