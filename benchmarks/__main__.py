@@ -21,6 +21,8 @@ BENCHMARKS = {
     "onepass": "folds, grid points and classes in one pass",
     "exact": "time to the optimum of L2 logistic regression and linear SVMs",
     "lasso": "time to the optimum with L1 penalties, paths, and the transpose",
+    "bridge": "penalties by any power of the weights",
+    "separability": "whether classes are separable",
     "exact_search": "exact logistic models of all folds and strengths in one pass",
     "multiclass": "softmax, Crammer-Singer and one-vs-rest to their optimum",
     "naive_bayes": "naive Bayes: counts and predictions of 20 classes",

@@ -40,6 +40,8 @@ _HOMES = {
     "MultinomialNB": "naive_bayes",
     "BernoulliNB": "naive_bayes",
     "ComplementNB": "naive_bayes",
+    "Separability": "_separability",
+    "separability": "_separability",
     "margin": "_margin",
     "mistake_bound": "_margin",
     "HashingVectorizer": "text",

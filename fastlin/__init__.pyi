@@ -12,6 +12,8 @@ from ._exceptions import NotFittedError as NotFittedError
 from ._margin import margin as margin
 from ._margin import mistake_bound as mistake_bound
 from ._reductions import OutputCode as OutputCode
+from ._separability import Separability as Separability
+from ._separability import separability as separability
 from .bridge import BridgeClassifier as BridgeClassifier
 from .bridge import BridgeRegressor as BridgeRegressor
 from .categories import OneHotEncoder as OneHotEncoder

@@ -44,6 +44,8 @@ _MOST_DOUBLINGS, _MOST_HALVINGS = 60, 8
 _NOISE, _TIE = 1e-14, 1e-12
 # Differences of P say nothing below this share of it: slopes do then
 _CLOSE = 1e-9
+# Steps between two looks at the gap
+_LOOK = 3
 # Restarts forget some of L
 _FORGET = 0.5
 # Share of what a plain step promises that P has to fall by, and bounds of its L
@@ -187,11 +189,13 @@ class _Search:
         before, momentum, share = here, 1.0, 0.0
         while True:
             at = here if share == 0 else self._ahead(here, before, share)
-            self.bound(at)
-            if self.certificate(here).relative_gap <= self.tol:
-                return here, True
-            if self.n_iter >= self.max_iter:
-                return here, False
+            last = self.n_iter >= self.max_iter
+            if last or self.n_iter % _LOOK == 0:
+                self.bound(at)
+                if self.certificate(here).relative_gap <= self.tol:
+                    return here, True
+                if last:
+                    return here, False
             self.n_iter += 1
             new = self._step(at)
             if share > 0 and new.objective > here.objective:
@@ -204,8 +208,8 @@ class _Search:
             if uphill:
                 momentum, share = 1.0, 0.0
             else:
-                last, momentum = momentum, 0.5 * (1 + np.sqrt(1 + 4 * momentum * momentum))
-                share = (last - 1) / momentum
+                longer = 0.5 * (1 + np.sqrt(1 + 4 * momentum * momentum))
+                momentum, share = longer, (momentum - 1) / longer
 
     def _ahead(self, here: _Point, before: _Point, share: float) -> _Point:
         """The point where momentum leads."""

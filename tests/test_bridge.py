@@ -170,8 +170,8 @@ def test_certificates_of_convex_penalties(kind, p):
     cls, y = (BridgeRegressor, Y) if kind == "regressor" else (BridgeClassifier, LABELS)
     target = Y if kind == "regressor" else np.where(LABELS == "yes", 1.0, -1.0)
     rough = cls(0.05, p=p, tol=1e-2, max_iter=9000).fit(X, y)
-    fine = cls(0.05, p=p, tol=1e-8, max_iter=9000).fit(X, y)
-    for model, tol in ((rough, 1e-2), (fine, 1e-8)):
+    fine = cls(0.05, p=p, tol=1e-7, max_iter=9000).fit(X, y)
+    for model, tol in ((rough, 1e-2), (fine, 1e-7)):
         value = np.ravel(model.objective_)[0]
         assert np.ravel(model.duality_gap_)[0] <= tol
         assert value == pytest.approx(objective(model, X, target)[()].item(), rel=1e-12)
@@ -182,7 +182,7 @@ def test_certificates_of_convex_penalties(kind, p):
         other = fine.__class__(0.05, p=p)
         other.coef_ = w + 1e-3 * RNG.normal(size=12)
         other.intercept_ = b + 1e-3 * RNG.normal()
-        assert objective(other, X, target) >= np.ravel(fine.objective_)[0] * (1 - 1e-8)
+        assert objective(other, X, target) >= np.ravel(fine.objective_)[0] * (1 - 1e-7)
 
 
 @pytest.mark.parametrize("p", [0, 0.3, 0.5, 0.8])
