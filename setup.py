@@ -42,6 +42,7 @@ MODULES = {
     "parse": ["fl_svmlight.c"],
     "encode": [],
     "hashed": [],
+    "strings": [],
     "counts": [],
     "polynomial": [],
     "neighbors": [],

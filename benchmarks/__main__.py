@@ -34,7 +34,8 @@ BENCHMARKS = {
     "startup": "import time",
     "pipeline": "text to model: time and peak memory",
     "text": "hashing text",
-    "files": "svmlight files and one-hot encoding",
+    "files": "svmlight files",
+    "categories": "one-hot and hashed categories: time and peak memory",
 }
 
 

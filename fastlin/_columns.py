@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._core.encode import number_objects
+from ._core.strings import ArrowStrings
 from ._parallel import run
 from ._params import is_nan
 from ._targets import refuse_lazy, refuse_masked
@@ -334,12 +335,35 @@ def _from_dictionary(codes: np.ndarray, values: np.ndarray, missing: Any = np.na
     return _only_present(np.append(inner.codes, place)[codes], values)
 
 
+def _coded_strings(column: Any, missing: Any) -> Coded | None:
+    """Code a column of strings that can be had as Arrow's; None for any other."""
+    try:
+        strings = ArrowStrings(column.__arrow_c_stream__())
+    except (ImportError, AttributeError, NotImplementedError):
+        return None
+    if strings.length < 0:
+        return None
+    codes = np.empty(strings.length, np.int32)
+    for start in range(0, len(codes), _PIECE):
+        strings.number(codes, start, min(start + _PIECE, len(codes)))
+    values = strings.values()
+    lost = codes < 0
+    if lost.any():
+        codes[lost] = len(values)
+        values.append(missing)
+    return Coded(codes, _object_array(values))
+
+
 def _pandas_column(column: Any) -> Coded:
     """Code a pandas Series."""
     if hasattr(column, "cat"):
         return _from_dictionary(column.cat.codes.to_numpy(), column.cat.categories.to_numpy())
     if isinstance(column.dtype, np.dtype):
         return _coded(column.to_numpy())
+    if str(column.dtype).startswith("str"):
+        coded = _coded_strings(column, np.nan)
+        if coded is not None:
+            return coded
     codes, values = column.factorize()
     return _from_dictionary(codes, values.to_numpy())
 
@@ -357,11 +381,8 @@ def _polars_column(column: Any) -> Coded:
         return _from_dictionary(
             codes[physical.codes], _object_array(known.cast(str).to_list()), None
         )
-    if name == "String":
-        known = column.unique().drop_nulls()
-        codes = _filled(column.cast(polars.Enum(known)).to_physical(), polars)
-        return _from_dictionary(codes, _object_array(known.to_list()), None)
-    return _coded(column.to_numpy())
+    coded = _coded_strings(column, None) if name == "String" else None
+    return _coded(column.to_numpy()) if coded is None else coded
 
 
 def _filled(codes: Any, polars: Any) -> np.ndarray:
@@ -371,6 +392,9 @@ def _filled(codes: Any, polars: Any) -> np.ndarray:
 
 def _arrow_column(column: Any) -> Coded:
     """Code a pyarrow ChunkedArray."""
+    coded = _coded_strings(column, None)
+    if coded is not None:
+        return coded
     if not hasattr(column.type, "value_type") or not hasattr(column.type, "index_type"):
         column = column.dictionary_encode()
     array = column.unify_dictionaries().combine_chunks()

@@ -129,6 +129,7 @@ WRITTEN = {
     "respond": {"out"},
     "rows": {"out"},
     "sgd": {"v", "u", "paid", "gradients", "w"},
+    "strings": {"codes"},
     "text": {"indptr", "indices", "data"},
     "transpose": {"ends", "heads", "rows", "values", "entry", "buffer"},
     "voted": {
