@@ -35,6 +35,8 @@ class Columns:
         The file's name in messages.
     has_header : bool, default=False
         Whether the names of the columns come from the first line of the file.
+    unit : {"line", "row"}, default="line"
+        What `lines` counts.
     """
 
     def __init__(
@@ -43,9 +45,10 @@ class Columns:
         lines: list[int] | None = None,
         name: str = "the table",
         has_header: bool = False,
+        unit: str = "line",
     ):
         self.columns, self.lines, self.name = columns, lines, name
-        self.has_header = has_header
+        self.has_header, self.unit = has_header, unit
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
@@ -55,7 +58,7 @@ class Columns:
         places = rows.tolist()
         columns = {n: [values[row] for row in places] for n, values in self.columns.items()}
         lines = None if self.lines is None else [self.lines[row] for row in places]
-        return Columns(columns, lines, self.name, self.has_header)
+        return Columns(columns, lines, self.name, self.has_header, self.unit)
 
     def column(self, name: str) -> Sequence:
         """Return one column; ValueError that lists those there are if it is missing."""
@@ -66,7 +69,7 @@ class Columns:
 
     def error_at(self, row: int, message: str) -> ValueError:
         """Return the error for a row, with its line if that is known."""
-        place = f"row {row}" if self.lines is None else f"line {self.lines[row]}"
+        place = f"row {row}" if self.lines is None else f"{self.unit} {self.lines[row]}"
         return ValueError(f"{self.name}, {place}: {message}.")
 
     def numbers(self, name: str, remedy: str = "") -> np.ndarray:
