@@ -207,7 +207,7 @@ class StreamCache:
 
     def _mapped(self, place: _Place, then: int | None) -> Any:
         """A function from a name to the array in the file, or None."""
-        memory = self._map(place)
+        memory = self._map(place, getattr(mmap, "MAP_POPULATE", 0))
         if then is not None and hasattr(mmap, "MADV_WILLNEED"):
             self._map(self._places[then]).madvise(mmap.MADV_WILLNEED)
 
@@ -219,11 +219,14 @@ class StreamCache:
 
         return get
 
-    def _map(self, place: _Place) -> mmap.mmap:
-        """The pages of a block."""
-        return mmap.mmap(
-            self._file.fileno(), max(place.size, 1), access=mmap.ACCESS_READ, offset=place.start
-        )
+    def _map(self, place: _Place, at_once: int = 0) -> mmap.mmap:
+        """The pages of a block, mapped `at_once` or one after the other as they are touched."""
+        size, start = max(place.size, 1), place.start
+        if at_once:
+            return mmap.mmap(
+                self._file.fileno(), size, mmap.MAP_SHARED | at_once, mmap.PROT_READ, offset=start
+            )
+        return mmap.mmap(self._file.fileno(), size, access=mmap.ACCESS_READ, offset=start)
 
 
 def _joins(before: Rows, rows: Rows) -> bool:

@@ -19,7 +19,7 @@ from ._split import split_rows
 from ._stream_cache import Block, StreamCache
 from ._stream_train import StreamTask
 
-__all__ = ["StreamProblem"]
+__all__ = ["SquareSums", "StreamProblem"]
 
 # Targets of a regression that stand for all, where the best constant is asked for
 _SAMPLE = 1 << 20
@@ -139,7 +139,7 @@ class StreamProblem:
 
     def scores(self, tasks: Sequence[StreamTask], active: list[int], score: Any) -> list[float]:
         """Scores of some tasks on the rows held out: means of `score`, or R^2 if that is None."""
-        sums = [_SquareSums() if score is None else _Mean() for _ in active]
+        sums = [SquareSums() if score is None else _Mean() for _ in active]
         for block in self.blocks():
             parts = self.parts(block, held_out=True)
             for k, kept in zip(active, sums, strict=True):
@@ -159,7 +159,7 @@ class StreamProblem:
         """(loss, that of the best constant) if the final weights don't beat it, as in `fit`."""
         learner = task.learner
         rule, last = learner.rule, task.report.trace[-1]["loss"]
-        y, weight = self._stand_ins(k, learner.n_outputs)
+        y, weight = self.stand_ins(k, learner.n_outputs)
         constant = best_constant_loss(rule, y, weight, learner.n_outputs)
         doubtful = may_be_worse(rule, last, constant, in_order)
         if not doubtful and constant == 0:
@@ -170,7 +170,7 @@ class StreamProblem:
         loss = self._loss(learner, k, 1)
         return (loss, constant) if loss > constant * (1 + _EQUAL) + 1e-12 else None
 
-    def _stand_ins(self, k: int, n_outputs: int) -> tuple[np.ndarray, np.ndarray]:
+    def stand_ins(self, k: int, n_outputs: int) -> tuple[np.ndarray, np.ndarray]:
         """Targets and weights with the best constant of all rows: each class once, with its
         weight, or a sample of numbers."""
         values: list[np.ndarray] = []
@@ -229,7 +229,7 @@ class _Mean:
         return self._sum / self._mass if self._mass else 0.0
 
 
-class _SquareSums:
+class SquareSums:
     """R^2 by sums, with the mean moved along so that nothing cancels."""
 
     def __init__(self) -> None:

@@ -30,7 +30,9 @@ from ._files import (
 )
 from ._params import Boolean, Either, Integer, OneOf, shown
 
-__all__ = ["Table", "detect_format", "read_table", "separator_hint", "table_blocks"]
+__all__ = [
+    "Table", "decoded_lines", "detect_format", "read_table", "separator_hint", "table_blocks",
+]  # fmt: skip
 
 _BY_EXTENSION = {
     ".svm": "svmlight",
@@ -214,10 +216,10 @@ def _blocks(
             for values, numbers in parquet_blocks(stream, name, columns, n_rows):
                 yield Table(values, numbers, name, "row")
         elif format == "jsonl":
-            yield from _json_blocks(_decoded(stream, name), name, columns, n_rows)
+            yield from _json_blocks(decoded_lines(stream, name), name, columns, n_rows)
         else:
             with _unlimited_fields():
-                lines = _decoded(stream, name)
+                lines = decoded_lines(stream, name)
                 yield from _delimited_blocks(lines, name, _DELIMITERS[format], header, n_rows)
 
 
@@ -342,7 +344,7 @@ def _format_of_text(text: bytes) -> str:
     return "csv"
 
 
-def _decoded(stream: BinaryIO, name: str) -> Iterator[str]:
+def decoded_lines(stream: BinaryIO, name: str) -> Iterator[str]:
     """Yield the lines of a UTF-8 stream with their ends."""
     number = 0
     with readable(stream, name):
