@@ -66,7 +66,7 @@ _HOMES = {
     "InvalidParameterError": "_exceptions",
     "NotFittedError": "_exceptions",
 }
-_MODULES = ("datasets", "model_selection", "plot")
+_MODULES = ("datasets", "model_selection", "plot", "stream")
 
 __all__ = [*_HOMES, *_MODULES, "__version__"]
 

@@ -40,7 +40,8 @@ examples:
 
 DATA is svmlight, CSV, TSV, JSON lines or Parquet (.svm, .csv, .tsv, .jsonl, .parquet), but for the
 last also compressed (.gz, .bz2, .xz); "-" is standard input. train reads a file that is large for
-this machine in blocks (--stream) and learns in bounded memory. "fastlin COMMAND --help" lists the options of a command."""
+this machine in blocks (--stream) and learns in bounded memory. "fastlin COMMAND --help" lists the
+options of a command."""
 
 
 class _Parser(argparse.ArgumentParser):

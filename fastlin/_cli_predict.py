@@ -275,7 +275,8 @@ def predict(args: Namespace) -> int:
             )
         progress.say(f"reading {args.data}")
         first = model.steps[0][1] if isinstance(model, Pipeline) else model
-        score = _Score(getattr(model, "classes_", None), args.label or getattr(first, "label", None))
+        label = args.label or getattr(first, "label", None)
+        score = _Score(getattr(model, "classes_", None), label)
         with with_pipe_opened(args):
             output = _output(args, model, score, progress)
             if args.out == "-":

@@ -19,8 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ._params import Either, Integer, OneOf
-from ._params import Boolean as _Boolean
+from ._params import Boolean, Either, Integer, OneOf
 from ._stream_source import svmlight_blocks as _svmlight_blocks
 from ._tables import Table, table_blocks
 
@@ -69,7 +68,7 @@ def svmlight_blocks(
     [([[0.5, 0.0, 2.0], [0.0, 1.0, 0.0]], [1.0, -1.0])]
     """
     Either(Integer(1, 2**31 - 1), OneOf(None)).check("n_features", n_features)
-    Either(_Boolean(), OneOf("auto")).check("zero_based", zero_based)
+    Either(Boolean(), OneOf("auto")).check("zero_based", zero_based)
     if np.dtype(dtype) not in (np.float32, np.float64):
         raise ValueError(f"dtype must be float32 or float64, got {np.dtype(dtype).name}.")
     return _svmlight_blocks(source, n_features, zero_based, dtype)

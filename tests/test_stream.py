@@ -177,19 +177,18 @@ def test_files_of_every_format(tmp_path):
     np.testing.assert_array_equal(named.coef_, model.coef_)
     assert named.classes_.tolist() == ["-1", "1"]
     encoded = SGDClassifier(random_state=0).fit_stream(
-        tmp_path / "a.csv", label="y", encoder=lambda columns: np.array(columns["x0"], float)[:, None]
+        tmp_path / "a.csv", label="y", encoder=lambda cells: np.array(cells["x0"], float)[:, None]
     )
     assert encoded.n_features_in_ == 1
 
 
 def test_parquet(tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
-    import pyarrow.parquet
-
+    parquet = pytest.importorskip("pyarrow.parquet")
     columns = {f"x{j}": X.toarray()[:, j] for j in range(D)}
     path = tmp_path / "a.parquet"
     table = pyarrow.table({**columns, "y": Y})
-    pyarrow.parquet.write_table(table, path, row_group_size=170)
+    parquet.write_table(table, path, row_group_size=170)
     model = SGDClassifier(random_state=0).fit_stream(path, label="y", block_bytes=1 << 14)
     assert set(model.classes_) == {"yes", "no"}
     assert model.score(X, Y) > 0.8
