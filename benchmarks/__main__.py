@@ -36,6 +36,8 @@ BENCHMARKS = {
     "text": "hashing text",
     "files": "svmlight files",
     "categories": "one-hot and hashed categories: time and peak memory",
+    "stream": "epochs over blocks cached on disk, and reading svmlight text",
+    "click_log": "fastlin train on a generated log: time and peak memory",
 }
 
 
@@ -47,6 +49,8 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5, help="rounds of each (default 5)")
     parser.add_argument("--list", action="store_true", help="list the benchmarks")
     parser.add_argument("--plot", metavar="FILE", help="picture of suboptimality over time (exact)")
+    parser.add_argument("--size", default="300M", help="bytes of the log of click_log (300M)")
+    parser.add_argument("--folder", help="where click_log writes (the system's temporary folder)")
     options = parser.parse_args()
     if options.list:
         for name, purpose in BENCHMARKS.items():
@@ -70,6 +74,8 @@ def main() -> int:
             print("```", flush=True)
             module.run()
             print("```", flush=True)
+        elif name == "click_log":
+            module.run(options.size, options.folder)
         elif name == "exact":
             module.run(options.scale, options.rounds, options.plot)
         else:

@@ -75,7 +75,7 @@ _HOMES = {
     "InvalidParameterError": "_exceptions",
     "NotFittedError": "_exceptions",
 }
-_MODULES = ("datasets", "model_selection", "optim", "plot")
+_MODULES = ("datasets", "model_selection", "optim", "plot", "stream")
 
 __all__ = [*_HOMES, *_MODULES, "__version__"]
 

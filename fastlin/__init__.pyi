@@ -2,6 +2,7 @@ from . import datasets as datasets
 from . import model_selection as model_selection
 from . import optim as optim
 from . import plot as plot
+from . import stream as stream
 from ._data import Rows as Rows
 from ._data import as_rows as as_rows
 from ._exceptions import ConvergenceWarning as ConvergenceWarning

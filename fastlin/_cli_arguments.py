@@ -38,8 +38,10 @@ examples:
   fastlin train data.svm.xz model.fastlin --loss hinge --alpha 1e-5
   fastlin train houses.csv price.fastlin --label price --numeric all --loss huber
 
-DATA is svmlight, CSV, TSV or JSON lines (.svm, .csv, .tsv, .jsonl), also compressed (.gz, .bz2,
-.xz); "-" is standard input. "fastlin COMMAND --help" lists the options of a command."""
+DATA is svmlight, CSV, TSV, JSON lines or Parquet (.svm, .csv, .tsv, .jsonl, .parquet), but for the
+last also compressed (.gz, .bz2, .xz); "-" is standard input. train reads a file that is large for
+this machine in blocks (--stream) and learns in bounded memory. "fastlin COMMAND --help" lists the
+options of a command."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -293,7 +295,7 @@ def _add_training_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-_ALL_FORMATS = ("svmlight", "csv", "tsv", "jsonl")
+_ALL_FORMATS = ("svmlight", "csv", "tsv", "jsonl", "parquet")
 _DATA_TO_LEARN = 'the file to learn from; "-" is standard input'
 
 
@@ -304,6 +306,19 @@ def _add_training(commands: Any) -> None:
     train.add_argument("model", metavar="MODEL", help="the file to write")
     help_cv = "also print the score of K-fold cross-validation"
     train.add_argument("--cv", metavar="K", type=_at_least(2), help=help_cv)
+    train.add_argument(
+        "--stream",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="learn from blocks of rows that wait on disk between epochs, in bounded memory "
+        "(default: if DATA is a file that is large for the memory of this machine)",
+    )
+    train.add_argument(
+        "--cache-dir",
+        metavar="DIR",
+        help="where the rows of --stream wait, in a file that nothing outlasts (default: the "
+        "system's folder for temporary files)",
+    )
 
     cv = commands.add_parser("cv", help="cross-validate: how well would a model predict?")
     cv.add_argument("data", metavar="DATA", help=_DATA_TO_LEARN)

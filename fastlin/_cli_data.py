@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 from argparse import Namespace
 from collections.abc import Iterator
@@ -15,18 +16,23 @@ from ._cli_encoder import ColumnEncoder, Columns
 from ._cli_terminal import UsageError
 from ._files import beginning_of_stdin, is_unseekable, opened_for_reading, opened_once
 from ._params import shown
-from ._tables import separator_hint
+from ._tables import decoded_lines, separator_hint
 from .io import detect_format, load_svmlight_file, read_table
 
 __all__ = [
     "Examples",
+    "check_header",
+    "check_options",
     "class_labels",
+    "display_name",
     "format_of",
     "is_empty",
+    "line_blocks",
+    "make_encoder",
     "read_columns",
     "read_examples",
-    "read_lines",
     "read_svmlight",
+    "whole_labels",
     "with_pipe_opened",
 ]
 
@@ -85,44 +91,58 @@ def display_name(data: Any) -> str:
 
 def read_svmlight(args: Namespace) -> tuple[Any, np.ndarray]:
     """Read an svmlight file; column j has the index j, whether those begin at 0 or 1."""
-    if args.no_header:
-        raise UsageError("--no-header is for CSV and TSV; svmlight has no header.")
+    check_header(args, "svmlight")
     X, y = load_svmlight_file(args.data, zero_based=True)
     if X.shape[0] == 0:
         raise UsageError(f"{display_name(args.data)} has no examples.")
     return X, y
 
 
+def check_header(args: Namespace, format: str) -> None:
+    """Refuse --no-header where there is none anyway."""
+    if args.no_header and format == "svmlight":
+        raise UsageError("--no-header is for CSV and TSV; svmlight has no header.")
+    if args.no_header and format not in ("csv", "tsv"):
+        what = "JSON lines carry" if format == "jsonl" else "Parquet carries"
+        raise UsageError(f"--no-header is for CSV and TSV; {what} the names of columns.")
+
+
 def read_columns(args: Namespace, format: str) -> Columns:
     """Read a table."""
-    if args.no_header and format == "jsonl":
-        raise UsageError("--no-header is for CSV and TSV; JSON lines carry the names of columns.")
+    check_header(args, format)
     table = read_table(args.data, format, header=not args.no_header)
     if not table.lines:
         raise UsageError(f"{display_name(args.data)} has no rows after its header.")
-    has_header = format != "jsonl" and not args.no_header
-    return Columns(table.columns, table.lines, table.name, has_header)
+    has_header = format in ("csv", "tsv") and not args.no_header
+    return Columns(table.columns, table.lines, table.name, has_header, table.unit)
 
 
-def read_lines(args: Namespace) -> Columns:
-    """Read a file in which each line is one text."""
+def line_blocks(args: Namespace, n_rows: int) -> Iterator[Columns]:
+    """Read a file in which each line is one text, in blocks."""
     with opened_for_reading(args.data) as (stream, name):
-        text = stream.read()
-    try:
-        lines = text.decode("utf-8-sig").split("\n")
-    except UnicodeDecodeError as error:
-        line = text.count(b"\n", 0, error.start) + 1
-        raise UsageError(f"{name}, line {line}: not UTF-8.") from None
-    if lines[-1] == "":
-        del lines[-1]
-    if not lines:
-        raise UsageError(f"{name} is empty.")
-    return Columns({"text": lines}, list(range(1, len(lines) + 1)), name)
+        lines, start = decoded_lines(stream, name), 1
+        while texts := [line.removesuffix("\n") for line in itertools.islice(lines, n_rows)]:
+            yield Columns({"text": texts}, list(range(start, start + len(texts))), name)
+            start += len(texts)
+        if start == 1:
+            raise UsageError(f"{name} is empty.")
 
 
 def read_examples(args: Namespace, is_regression: bool) -> Examples:
     """Read what a model is to be trained on."""
     format, name = format_of(args), display_name(args.data)
+    check_options(args, format, name)
+    if format == "svmlight":
+        X, y = read_svmlight(args)
+        return Examples(X, y if is_regression else whole_labels(y, name), None, name)
+    table = read_columns(args, format)
+    encoder = make_encoder(args, table)
+    y = table.numbers(args.label) if is_regression else class_labels(table, args.label)
+    return Examples(table, y, encoder, name)
+
+
+def check_options(args: Namespace, format: str, name: str) -> None:
+    """Refuse options that would have no effect."""
     if format == "svmlight":
         given = [option for option in _COLUMN_OPTIONS if getattr(args, option) is not None]
         if given:
@@ -131,10 +151,16 @@ def read_examples(args: Namespace, is_regression: bool) -> Examples:
                 "the label at the start of each line and numbered features (--format tells "
                 "otherwise)."
             )
-        X, y = read_svmlight(args)
-        return Examples(X, y if is_regression else _whole_labels(y, name), None, name)
-    _check_column_options(args, name)
-    table = read_columns(args, format)
+        return
+    if args.text is None:
+        for option in ("ngrams", "n_features"):
+            if getattr(args, option) is not None:
+                raise UsageError(f"{option_of(option)} needs --text: it is about hashed words.")
+
+
+def make_encoder(args: Namespace, table: Columns) -> ColumnEncoder:
+    """Return an encoder of the columns that the options name, which have to be in the table."""
+    name = table.name
     if args.label is None:
         there = ", ".join(map(repr, table.columns))
         hint = separator_hint(list(table.columns))
@@ -146,27 +172,17 @@ def read_examples(args: Namespace, is_regression: bool) -> Examples:
             "say what to learn from: --text COL, --categorical COL,... or --numeric COL,...; "
             f"{name} has {there}."
         )
-    y = table.numbers(args.label) if is_regression else class_labels(table, args.label)
     options = {"ngram_range": args.ngrams, "n_features": args.n_features}
-    encoder = ColumnEncoder(
+    return ColumnEncoder(
         text=args.text,
         categorical=args.categorical or (),
         numeric=args.numeric or (),
         label=args.label,
         **{name: value for name, value in options.items() if value is not None},
     )
-    return Examples(table, y, encoder, name)
 
 
-def _check_column_options(args: Namespace, name: str) -> None:
-    """Refuse options that would have no effect."""
-    if args.text is None:
-        for option in ("ngrams", "n_features"):
-            if getattr(args, option) is not None:
-                raise UsageError(f"{option_of(option)} needs --text: it is about hashed words.")
-
-
-def _whole_labels(y: np.ndarray, name: str) -> np.ndarray:
+def whole_labels(y: np.ndarray, name: str) -> np.ndarray:
     """Return the labels of an svmlight file as integers."""
     whole = y.astype(np.int64)
     wrong = whole != y

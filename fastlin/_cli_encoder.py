@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -36,6 +36,8 @@ class Columns:
         The file's name in messages.
     has_header : bool, default=False
         Whether the names of the columns come from the first line of the file.
+    unit : {"line", "row"}, default="line"
+        What `lines` counts.
     """
 
     def __init__(
@@ -44,9 +46,10 @@ class Columns:
         lines: list[int] | None = None,
         name: str = "the table",
         has_header: bool = False,
+        unit: str = "line",
     ):
         self.columns, self.lines, self.name = columns, lines, name
-        self.has_header = has_header
+        self.has_header, self.unit = has_header, unit
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
@@ -56,7 +59,7 @@ class Columns:
         places = rows.tolist()
         columns = {n: [values[row] for row in places] for n, values in self.columns.items()}
         lines = None if self.lines is None else [self.lines[row] for row in places]
-        return Columns(columns, lines, self.name, self.has_header)
+        return Columns(columns, lines, self.name, self.has_header, self.unit)
 
     def column(self, name: str) -> Sequence:
         """Return one column; ValueError that lists those there are if it is missing."""
@@ -67,7 +70,7 @@ class Columns:
 
     def error_at(self, row: int, message: str) -> ValueError:
         """Return the error for a row, with its line if that is known."""
-        place = f"row {row}" if self.lines is None else f"line {self.lines[row]}"
+        place = f"row {row}" if self.lines is None else f"{self.unit} {self.lines[row]}"
         return ValueError(f"{self.name}, {place}: {message}.")
 
     def numbers(self, name: str, remedy: str = "") -> np.ndarray:
@@ -239,20 +242,50 @@ class ColumnEncoder(TransformerMixin, Estimator):
         ValueError
             If a column is missing, or a value in it is not of its kind.
         """
+        return self.fit_blocks([self._table(X)])
+
+    def fit_blocks(self, tables: Iterable[Columns]) -> ColumnEncoder:
+        """Learn categories, means and scales of a table that comes in blocks of rows.
+
+        Parameters
+        ----------
+        tables : iterable of Columns
+            At least one; each with the same columns.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            As `fit`.
+        """
         self._check_params()
-        table = self._table(X)
-        self.numeric_ = self._chosen(table, "numeric")
-        self.categorical_ = self._chosen(table, "categorical")
-        if self.text is None and not self.numeric_ and not self.categorical_:
-            raise ValueError("at least one of text, categorical and numeric must name a column.")
-        self._refuse_repetition()
-        self._fit_numbers(table)
-        widths = [len(self.numeric_), 0, 0]
-        self.category_encoder_ = self.text_encoder_ = None
-        if self.categorical_:
-            self.category_encoder_ = OneHotEncoder(handle_unknown="ignore", output="rows")
-            self.category_encoder_.fit(_Cells(table, self.categorical_))
-            widths[1] = sum(map(len, self.category_encoder_.categories_))
+        numbers: Any = None
+        encoder, known = None, []
+        for number, table in enumerate(tables):
+            if number == 0:
+                self.numeric_ = self._chosen(table, "numeric")
+                self.categorical_ = self._chosen(table, "categorical")
+                self._check_columns()
+            numbers = self._merged(numbers, table)
+            if self.categorical_:
+                encoder = OneHotEncoder(handle_unknown="ignore", output="rows")
+                encoder.fit(_Cells(table, self.categorical_))
+                known = known or [set() for _ in self.categorical_]
+                for categories, found in zip(known, encoder.categories_, strict=True):
+                    categories.update(found.tolist())
+        _, self.mean_, variance = numbers
+        deviation = np.sqrt(variance)
+        # Rounding leaves a constant column a tiny deviation.
+        tiny = 8 * np.finfo(np.float64).eps * np.abs(self.mean_)
+        self.scale_ = np.where(deviation > tiny, deviation, 1.0)
+        if number:  # more blocks than one
+            encoder = self._encoder_of(known) if known else None
+        self.category_encoder_ = encoder
+        widths = [len(self.numeric_), sum(map(len, known)), 0]
+        self.text_encoder_ = None
         if self.text is not None:
             self.text_encoder_ = HashingVectorizer(
                 ngram_range=tuple(self.ngram_range), n_features=self.n_features
@@ -397,19 +430,34 @@ class ColumnEncoder(TransformerMixin, Estimator):
         used = {self.text, self.label, *other}
         return [name for name in table.columns if name not in used]
 
-    def _refuse_repetition(self) -> None:
-        """Raise if a column is used twice."""
+    def _check_columns(self) -> None:
+        """Raise if no column is used, or one twice."""
+        if self.text is None and not self.numeric_ and not self.categorical_:
+            raise ValueError("at least one of text, categorical and numeric must name a column.")
         names = [*self.numeric_, *self.categorical_, *([] if self.text is None else [self.text])]
         for name in names:
             if names.count(name) > 1 or name == self.label:
                 what = "is the label" if name == self.label else "is named twice"
                 raise ValueError(f"the column {name!r} {what}; each column has one use.")
 
-    def _fit_numbers(self, table: Columns) -> None:
-        """Learn means and scales."""
-        numbers = [table.numbers(name, _NO_NUMBER) for name in self.numeric_]
-        self.mean_ = np.array([column.mean() for column in numbers])
-        deviation = np.array([column.std() for column in numbers])
-        # Rounding leaves a constant column a tiny deviation.
-        tiny = 8 * np.finfo(np.float64).eps * np.abs(self.mean_)
-        self.scale_ = np.where(deviation > tiny, deviation, 1.0)
+    def _merged(self, before: Any, table: Columns) -> tuple:
+        """(rows, means, variances) of the numbers of this block and of those before."""
+        columns = [table.numbers(name, _NO_NUMBER) for name in self.numeric_]
+        n = len(table)
+        mean = np.array([column.mean() for column in columns])
+        variance = np.array([column.var() for column in columns])
+        if before is None:
+            return n, mean, variance
+        n0, mean0, variance0 = before
+        share, step = n / (n0 + n), mean - mean0
+        variance = variance0 + (variance - variance0) * share + step**2 * share * (1 - share)
+        return n0 + n, mean0 + step * share, variance
+
+    def _encoder_of(self, known: list[set]) -> OneHotEncoder:
+        """An encoder that has seen these categories."""
+        longest = max(map(len, known))
+        table = Columns({
+            name: [*found, *[next(iter(found))] * (longest - len(found))]
+            for name, found in zip(self.categorical_, known, strict=True)
+        })  # fmt: skip
+        return OneHotEncoder(handle_unknown="ignore", output="rows").fit(_Cells(table, self.categorical_))

@@ -12,19 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from ._base import r2
 from ._cli_data import (
+    check_header,
     display_name,
     format_of,
     is_empty,
-    read_columns,
-    read_lines,
-    read_svmlight,
+    line_blocks,
     with_pipe_opened,
 )
 from ._cli_encoder import ColumnEncoder, Columns
+from ._cli_stream import column_blocks
 from ._cli_terminal import Progress, UsageError, is_same_file, spelt, writing_stdout
 from ._files import check_writable, opened_for_writing
+from ._stream_problem import SquareSums
+from ._stream_source import svmlight_blocks
 from .persist import load
 from .pipeline import Pipeline
 from .text import HashingVectorizer
@@ -34,11 +35,12 @@ __all__ = ["predict"]
 _ROWS_AT_ONCE = 10_000
 
 
-def _read(args: Namespace, model: Any) -> tuple[Any, np.ndarray | None]:
-    """Return what the model takes, and the right answers if the data hold them."""
+def _blocks(args: Namespace, model: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield (what the model takes, the right answers or None, lines of the rows or None)."""
     first = model.steps[0][1] if isinstance(model, Pipeline) else model
     if isinstance(first, (ColumnEncoder, HashingVectorizer)):
-        return _read_table(args, first)
+        yield from _table_blocks(args, first)
+        return
     if args.format not in (None, "svmlight") or args.text is not None or args.label is not None:
         raise UsageError(
             f"{args.model} was trained on numbered features: DATA must be svmlight, without --text "
@@ -51,28 +53,38 @@ def _read(args: Namespace, model: Any) -> tuple[Any, np.ndarray | None]:
             f"{args.model} was trained on numbered features, but {display_name(args.data)} does "
             "not look like svmlight (--format svmlight reads it as such)."
         )
-    X, y = read_svmlight(args)
-    expected = model.n_features_in_
-    if X.shape[1] > expected:
-        unknown = int((X.indices >= expected).sum())
-        if unknown:
-            print(
-                f"fastlin: warning: {unknown:,} entries have an index above {expected - 1}, the "
-                "largest in training; they are ignored",
-                file=sys.stderr,
-            )
-    X.resize((X.shape[0], expected))
-    return X, y
+    check_header(args, "svmlight")
+    yield from _svmlight_blocks(args, model.n_features_in_)
 
 
-def _read_table(args: Namespace, first: Any) -> tuple[Any, np.ndarray | None]:
-    """Read a table, or lines of text, for a model that begins with columns."""
+def _svmlight_blocks(args: Namespace, expected: int) -> Iterator[tuple[Any, Any, Any]]:
+    """Blocks of an svmlight file, without the columns that the model does not have."""
+    unknown, is_first = 0, True
+    for rows, y in svmlight_blocks(args.data, None, True):
+        X, is_first = rows.to_csr(), False
+        if X.shape[1] > expected:
+            unknown += int((X.indices >= expected).sum())
+        X.resize((X.shape[0], expected))
+        yield X, y, None
+    if is_first:
+        raise UsageError(f"{display_name(args.data)} has no examples.")
+    if unknown:
+        print(
+            f"fastlin: warning: {unknown:,} entries have an index above {expected - 1}, the "
+            "largest in training; they are ignored",
+            file=sys.stderr,
+        )
+
+
+def _table_blocks(args: Namespace, first: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """Blocks of a table, or of lines of text, for a model that begins with columns."""
     is_encoder = isinstance(first, ColumnEncoder)
     text = first.text if is_encoder else args.text
     if is_encoder and args.text is not None:
         raise UsageError(f"--text is not needed: {args.model} knows its columns.")
     if args.format == "text":
-        return _read_texts(args, first, is_encoder), None
+        yield from _text_blocks(args, first, is_encoder)
+        return
     if text is None and not is_encoder:
         raise UsageError(
             "--text must name the column of texts, or --format text say that each line is one."
@@ -83,43 +95,41 @@ def _read_table(args: Namespace, first: Any) -> tuple[Any, np.ndarray | None]:
             f"{args.model} was trained on a table, but {display_name(args.data)} looks like "
             "svmlight (--format csv, tsv or jsonl reads it as such)."
         )
-    table = read_columns(args, format)
-    if text is not None and text not in table.columns:
-        there = ", ".join(map(repr, table.columns))
-        raise UsageError(
-            f"{table.name} has no column {text!r}; its columns are {there}. If each line is one "
-            "text, say --format text."
-        )
     label = args.label or (first.label if is_encoder else None)
-    if args.label is not None:
-        table.column(args.label)
-    y = _answers(table, label) if label in table.columns else None
-    return (table if is_encoder else table.texts(text)), y
+    own = (*first.numeric_, *first.categorical_) if is_encoder else ()
+    wanted, is_first = tuple(name for name in (text, *own) if name is not None), True
+    for table in column_blocks(args, format):
+        if text is not None and text not in table.columns and is_first:
+            there = ", ".join(map(repr, table.columns))
+            raise UsageError(
+                f"{table.name} has no column {text!r}; its columns are {there}. If each line is "
+                "one text, say --format text."
+            )
+        if is_first:
+            for name in (args.label, *wanted):
+                if name is not None:
+                    table.column(name)
+        else:  # objects of JSON lines may lack a key for a while
+            for name in wanted:
+                if name not in table.columns:
+                    table.columns[name] = [None] * len(table)
+        is_first = False
+        y = table.columns.get(label)
+        yield table if is_encoder else table.texts(text), y, table
 
 
-def _answers(table: Columns, label: str) -> Any:
-    """Return the right answers; without some of them there is no score, and the user hears why."""
-    y = table.columns[label]
-    missing = [row for row, value in enumerate(y) if value is None or value == ""]
-    if not missing:
-        return y
-    count = f"{len(missing):,} of {len(y):,} rows"
-    place = "" if table.lines is None else f", first in line {table.lines[missing[0]]}"
-    print(f"fastlin: no score, since {label!r} is empty in {count}{place}", file=sys.stderr)
-    return None
-
-
-def _read_texts(args: Namespace, first: Any, is_encoder: bool) -> Any:
-    """Read a file in which each line is one text."""
+def _text_blocks(args: Namespace, first: Any, is_encoder: bool) -> Iterator[tuple[Any, Any, Any]]:
+    """Blocks of a file in which each line is one text."""
     if is_encoder and (first.text is None or first.numeric_ or first.categorical_):
         raise UsageError(
             f"{args.model} was not trained on texts alone: --format text has only those."
         )
     if args.label is not None:
         raise UsageError("--label needs a table; --format text has texts only.")
-    lines = read_lines(args)
-    texts = lines.columns["text"]
-    return Columns({first.text: texts}, lines.lines, lines.name) if is_encoder else texts
+    for block in line_blocks(args, _ROWS_AT_ONCE):
+        texts = block.columns["text"]
+        columns = Columns({first.text: texts}, block.lines, block.name) if is_encoder else texts
+        yield columns, None, None
 
 
 def _columns_of(args: Namespace, model: Any, X: Any) -> tuple[np.ndarray, list[str], np.ndarray]:
@@ -151,11 +161,13 @@ def _columns_of(args: Namespace, model: Any, X: Any) -> tuple[np.ndarray, list[s
     return model.classes_[values.argmax(axis=1)], classes, values
 
 
-def _lines(predicted: np.ndarray, names: list[str], values: np.ndarray) -> Iterator[str]:
+def _lines(
+    predicted: np.ndarray, names: list[str], values: np.ndarray, is_first: bool
+) -> Iterator[str]:
     """Yield the output in pieces: a prediction for each line, tabs before further columns."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, delimiter="\t", lineterminator="\n")
-    if names:
+    if names and is_first:
         writer.writerow(["prediction", *names])
     for start in range(0, len(predicted), _ROWS_AT_ONCE):
         part = slice(start, start + _ROWS_AT_ONCE)
@@ -170,30 +182,82 @@ def _lines(predicted: np.ndarray, names: list[str], values: np.ndarray) -> Itera
         buffer.truncate()
 
 
-def _score(predicted: np.ndarray, y: Any, is_classifier: bool) -> str:
-    """Write the share of right answers, or R2."""
-    if is_classifier:
-        right = sum(spelt(a) == spelt(b) for a, b in zip(predicted.tolist(), y, strict=True))
-        return f"accuracy {right / len(predicted):.4f} ({right:,} of {len(predicted):,} rows)"
-    if len(predicted) < 2:
-        return "fastlin: no R2, which needs two rows or more"
-    return f"R2 {r2(np.array(y, dtype=np.float64), predicted):.4f} ({len(predicted):,} rows)"
+class _Score:
+    """The share of right answers, or R2, as far as the blocks hold answers.
 
+    Parameters
+    ----------
+    classes : ndarray or None
+        Those of the model; None for a regression.
+    label : str or None
+        The name of the column of answers.
+    """
 
-def _warn_of_foreign_labels(y: Any, classes: np.ndarray, name: str) -> None:
-    """Say so if no answer can be right, since the data have other labels than the training."""
-    known, found = list(map(spelt, classes)), dict.fromkeys(map(spelt, y))
-    if not found or not found.keys().isdisjoint(known):
-        return
-    theirs, ours = (
-        ", ".join(map(repr, itertools.islice(labels, 2))) + (", ..." if len(labels) > 2 else "")
-        for labels in (found, known)
-    )
-    print(
-        f"fastlin: warning: no label of {name} is one of the model's classes: it has {theirs}; "
-        f"the model has {ours}",
-        file=sys.stderr,
-    )
+    def __init__(self, classes: np.ndarray | None, label: str | None):
+        self._known = None if classes is None else list(map(spelt, classes))
+        self._label = label
+        self._rows = self._right = self._answered = 0
+        self._missing, self._missing_line = 0, ""
+        self._found: dict[str, None] = {}
+        self._is_foreign = True
+        self._squares = SquareSums()
+
+    def add(self, predicted: np.ndarray, y: Any, table: Any) -> None:
+        """Compare with the answers of a block; y is None if it has none."""
+        self._rows += len(predicted)
+        if y is None:
+            return
+        self._answered += len(predicted)
+        empty = [row for row, value in enumerate(y) if value is None or value == ""]
+        if empty and not self._missing and table is not None and table.lines is not None:
+            self._missing_line = f", first in {table.unit} {table.lines[empty[0]]}"
+        self._missing += len(empty)
+        if self._missing:
+            return
+        if self._known is None:
+            y = np.array(y, dtype=np.float64)
+            self._squares.add(y, predicted, np.ones(len(y)))
+            return
+        answers = list(map(spelt, y))
+        self._right += sum(map(str.__eq__, map(spelt, predicted.tolist()), answers))
+        if self._is_foreign:
+            found = dict.fromkeys(answers)
+            self._is_foreign = found.keys().isdisjoint(self._known)
+            self._found |= dict(itertools.islice(found.items(), 3))
+
+    def tell(self, name: str) -> None:
+        """Print the score, or why there is none, on standard error."""
+        missing = self._missing + (self._rows - self._answered if self._answered else 0)
+        if not self._answered:
+            return
+        if missing:
+            text = (
+                f"fastlin: no score, since {self._label!r} is empty in {missing:,} of "
+                f"{self._rows:,} rows{self._missing_line}"
+            )
+        elif self._known is None:
+            text = "fastlin: no R2, which needs two rows or more"
+            if self._rows > 1:
+                text = f"R2 {self._squares.value():.4f} ({self._rows:,} rows)"
+        else:
+            if self._is_foreign:
+                self._warn_of_foreign_labels(name)
+            text = (
+                f"accuracy {self._right / self._rows:.4f} ({self._right:,} of {self._rows:,} rows)"
+            )
+        print(text, file=sys.stderr)
+
+    def _warn_of_foreign_labels(self, name: str) -> None:
+        """Say that no answer can be right, since the data have other labels than the training."""
+        theirs, ours = (
+            ", ".join(map(repr, itertools.islice(labels, 2))) + (", ..." if len(labels) > 2 else "")
+            for labels in (self._found, self._known or ())
+        )
+        print(
+            f"fastlin: warning: no label of {name} is one of the model's classes: it has {theirs}; "
+            f"the model has {ours}",
+            file=sys.stderr,
+        )
 
 
 def predict(args: Namespace) -> int:
@@ -210,20 +274,31 @@ def predict(args: Namespace) -> int:
                 f"{args.model} holds a {type(model).__name__}, which predicts nothing."
             )
         progress.say(f"reading {args.data}")
+        first = model.steps[0][1] if isinstance(model, Pipeline) else model
+        label = args.label or getattr(first, "label", None)
+        score = _Score(getattr(model, "classes_", None), label)
         with with_pipe_opened(args):
-            X, y = _read(args, model)
-        progress.say("predicting")
-        predicted, names, values = _columns_of(args, model, X)
-        if args.out != "-":
-            with opened_for_writing(args.out) as stream:
-                for text in _lines(predicted, names, values):
-                    stream.write(text.encode())
-    if args.out == "-":
-        with writing_stdout():
-            for text in _lines(predicted, names, values):
-                sys.stdout.write(text)
-    if y is not None:
-        if hasattr(model, "classes_"):
-            _warn_of_foreign_labels(y, model.classes_, display_name(args.data))
-        print(_score(predicted, y, hasattr(model, "classes_")), file=sys.stderr)
+            output = _output(args, model, score, progress)
+            if args.out == "-":
+                with writing_stdout():
+                    for text in output:
+                        progress.clear()
+                        sys.stdout.write(text)
+            else:
+                with opened_for_writing(args.out) as stream:
+                    for text in output:
+                        stream.write(text.encode())
+            name = display_name(args.data)
+    score.tell(name)
     return 0
+
+
+def _output(args: Namespace, model: Any, score: _Score, progress: Progress) -> Iterator[str]:
+    """Yield the output, block by block."""
+    n_rows = 0
+    for X, y, table in _blocks(args, model):
+        predicted, names, values = _columns_of(args, model, X)
+        score.add(predicted, y, table)
+        yield from _lines(predicted, names, values, not n_rows)
+        n_rows += len(predicted)
+        progress.say(f"predicting: {n_rows:,} rows")

@@ -17,7 +17,7 @@ from ._sgd import TARGET_LOSSES
 from .perceptron import Perceptron
 from .sgd import SGDClassifier, SGDRegressor
 
-__all__ = ["Task", "encode", "read_task"]
+__all__ = ["Task", "encode", "fit_to_target", "learner_of", "read_task"]
 
 # The first step of regression on standardised columns, for a loss of slope 1 and a target of
 # spread 1.
@@ -30,7 +30,7 @@ _LOSSES_WITH = {
 _LINEAR = ("huber", "epsilon_insensitive", "quantile")
 
 
-def _learner(args: Namespace, is_regression: bool) -> Any:
+def learner_of(args: Namespace, is_regression: bool) -> Any:
     """Return the estimator that the options describe, not fitted."""
     is_perceptron = args.learner == "perceptron"
     if is_perceptron and args.loss is not None:
@@ -73,7 +73,7 @@ def _value(args: Namespace, name: str) -> Any:
     return DEFAULTS[name] if given is None else given
 
 
-def _fit_to_target(learner: SGDRegressor, args: Namespace, y: np.ndarray) -> dict[str, Any]:
+def fit_to_target(learner: SGDRegressor, args: Namespace, y: np.ndarray) -> dict[str, Any]:
     """Adapt a regression to the unit of its target; returns arguments for `fit`.
 
     Where the slope of a loss does not grow with the residual, steps and penalty have to know the
@@ -104,7 +104,7 @@ class Task(NamedTuple):
 def read_task(args: Namespace, progress: Progress) -> Task:
     """Read the examples and prepare the learner."""
     is_regression = args.loss in TARGET_LOSSES
-    learner = _learner(args, is_regression)
+    learner = learner_of(args, is_regression)
     progress.say(f"reading {args.data}")
     with with_pipe_opened(args):
         examples = read_examples(args, is_regression)
@@ -113,7 +113,7 @@ def read_task(args: Namespace, progress: Progress) -> Task:
             f"{examples.name} has one class only, {spelt(examples.y[0])!r}; at least two are "
             "needed."
         )
-    fit_arguments = _fit_to_target(learner, args, examples.y) if is_regression else {}
+    fit_arguments = fit_to_target(learner, args, examples.y) if is_regression else {}
     return Task(examples, learner, is_regression, fit_arguments)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ._cli_cv import print_scores, search_alphas
 from ._cli_encoder import ColumnEncoder
+from ._cli_stream import has_to_stream, train_stream
 from ._cli_task import Task, encode, read_task
 from ._cli_terminal import Progress, UsageError, is_same_file, writing_stdout
 from ._files import check_writable
@@ -40,6 +41,8 @@ def _check_model_path(path: str, data: str) -> None:
 def train(args: Namespace) -> int:
     """Run `fastlin train`."""
     _check_model_path(args.model, args.data)
+    if has_to_stream(args):
+        return _train_stream(args)
     search = None
     with Progress() as progress:
         task = read_task(args, progress)
@@ -51,15 +54,32 @@ def train(args: Namespace) -> int:
         model = _fitted(task, X, encoder, args, progress)
         progress.say(f"writing {args.model}")
         save(model, args.model)
-    what = "" if task.is_regression else f", {len(task.learner.classes_)} classes"
     with writing_stdout():
         if search is not None:
             print_scores(search, [task.learner.alpha], task, seconds)
-        print(
-            f"{type(task.learner).__name__} trained on {len(task.examples.y):,} rows{what}; "
-            f"wrote {args.model} ({os.path.getsize(args.model):,} bytes)"
-        )
+        _say_done(args, task.learner, len(task.examples.y), task.is_regression)
     return 0
+
+
+def _train_stream(args: Namespace) -> int:
+    """Train in bounded memory."""
+    with Progress() as progress:
+        done = train_stream(args, progress)
+        model = _assembled(done.learner, done.encoder, done.texts, progress)
+        progress.say(f"writing {args.model}")
+        save(model, args.model)
+    with writing_stdout():
+        _say_done(args, done.learner, done.n_rows, done.is_regression)
+    return 0
+
+
+def _say_done(args: Namespace, learner: Any, n_rows: int, is_regression: bool) -> None:
+    """Print what was learnt and written."""
+    what = "" if is_regression else f", {len(learner.classes_)} classes"
+    print(
+        f"{type(learner).__name__} trained on {n_rows:,} rows{what}; "
+        f"wrote {args.model} ({os.path.getsize(args.model):,} bytes)"
+    )
 
 
 def _fitted(
@@ -72,10 +92,18 @@ def _fitted(
         progress.say(f"epoch {entry['epoch']} of {args.epochs}, mean loss {entry['loss']:.4f}")
 
     learner = task.learner.fit(X, task.examples.y, callback=show, **task.fit_arguments)
+    return _assembled(learner, encoder, task.examples.X, progress)
+
+
+def _assembled(
+    learner: Any, encoder: ColumnEncoder | None, columns: Any, progress: Progress
+) -> Any:
+    """The whole model; `columns`, if there are any, hold texts to look up n-grams in."""
     if encoder is None:
         return learner
-    progress.say("looking up the strongest features")
-    encoder.explain(task.examples.X, _strongest_columns(learner.coef_))
+    if columns is not None:
+        progress.say("looking up the strongest features")
+        encoder.explain(columns, _strongest_columns(learner.coef_))
     return Pipeline([("columns", encoder), (type(learner).__name__.lower(), learner)])
 
 

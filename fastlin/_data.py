@@ -16,7 +16,8 @@ from ._core.rows import Rows
 from ._targets import refuse_lazy, refuse_masked
 from ._validation import check_feature_names, check_n_features
 
-__all__ = ["Rows", "as_rows", "compact_rows", "rows_of"]
+__all__ = ["Rows", "as_rows", "checked_sparse_rows", "compact_rows", "own_rows",
+           "rows_from_parts", "rows_of"]
 
 # Entries per call of a scan: some milliseconds.
 _PIECE = 1 << 24
@@ -79,6 +80,32 @@ def rows_of(estimator: Any, X: Any, reset: bool, dtype: Any = None) -> Rows:
     rows = as_rows(X, dtype)
     check_n_features(estimator, rows.shape[1], reset)
     return rows
+
+
+def own_rows(X: Any, dtype: Any = None) -> Rows:
+    """`as_rows` with arrays of their own, which the caller cannot change."""
+    rows = as_rows(X, dtype)
+    parts = (None if part is None else part.copy() for part in
+             (rows.values, rows.indices, rows.indptr))
+    return _rows.make_rows(rows.layout, *rows.shape, *parts, rows.dtype)
+
+
+def rows_from_parts(layout: str, n: int, d: int, values: Any, indices: Any, indptr: Any,
+                    dtype: Any) -> Rows:
+    """The arrays of `Rows` that were checked before, as such again; d may have grown."""
+    if layout == "dense":
+        values = values.reshape(n, d)
+    return _rows.make_rows(layout, n, d, values, indices, indptr, dtype)
+
+
+def checked_sparse_rows(values: np.ndarray, indices: np.ndarray, indptr: np.ndarray, d: int
+                        ) -> Rows:
+    """CSR arrays whose maker has checked them: finite values, increasing columns below d. Values
+    that are kept are copied, since the maker goes on to use its array."""
+    n = len(indptr) - 1
+    if indptr[-1] and _rows.all_ones(values):
+        return _ones_rows(n, d, indices, indptr, values.dtype)
+    return _rows.make_rows("csr", n, d, values.copy(), indices, indptr, values.dtype)
 
 
 def _value_dtype(found: np.dtype, wanted: Any) -> np.dtype:

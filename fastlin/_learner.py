@@ -142,13 +142,33 @@ class _Steps:
         y holds +-1, real targets or, for a joint loss, class numbers, always as float64. fetch[k]
         is the row that memory is asked for at step k; none where `order` is that of memory.
         """
+        self.begin_mean()
+        self.go_on(X, y, weight, order, fetch)
+        return self.mean_loss()
+
+    def begin_mean(self) -> None:
+        """Let `mean_loss` be that of the steps from here on."""
+        self.state.update(sum_loss=0.0, sum_weight=0.0)
+
+    def mean_loss(self) -> float:
+        """The mean progressive loss of the steps since `begin_mean`."""
+        return self.state["sum_loss"] / max(self.state["sum_weight"], np.finfo(float).tiny)
+
+    def go_on(
+        self,
+        X: Rows,
+        y: np.ndarray,
+        weight: np.ndarray,
+        order: np.ndarray,
+        fetch: np.ndarray = _NOTHING,
+    ) -> None:
+        """The steps of `visit`, whose losses join those before."""
         if X.shape[1] * self.n_outputs != self.n_weights or len(y) != len(X):
             raise ValueError(
                 f"X has {X.shape[1]} columns and {len(X)} rows, but there are "
                 f"{self.n_weights // self.n_outputs} weights and {len(y)} targets."
             )
         check_dtype(X, self.dtype)
-        self.state.update(sum_loss=0.0, sum_weight=0.0)
         n = len(order)
         batch = max(1, min(self.rule["batch_size"], n))
         piece = rows_per_call(X, self.n_outputs, batch)
@@ -159,7 +179,6 @@ class _Steps:
             rule = dict(self.rule, batch_size=batch, longest_square=longest)
             stop = start + piece
             self.state = self._run(rule, X, y, weight, order[start:stop], fetch[start:stop])
-        return self.state["sum_loss"] / max(self.state["sum_weight"], np.finfo(float).tiny)
 
     def _has_mean(self) -> bool:
         """Whether averaging is on and some step has counted."""

@@ -154,6 +154,7 @@ class OnlineEstimator(Estimator):
 
     def _finish(self, tasks: list[Task]) -> None:
         """Publish what the tasks have learnt and warn of what went wrong."""
+        vars(self).pop("progressive_loss_", None)  # that of a stream before
         self._memories = [task.learner.memory for task in tasks]
         self.n_iter_ = max(task.report.n_iter for task in tasks)
         self.t_ = 1.0 + max(task.learner.state["t"] for task in tasks)

@@ -30,6 +30,7 @@ from ._reductions import (
     pairs,
     refuse_growth,
 )
+from ._stream_fit import StreamClassifierMixin, StreamRegressorMixin
 from ._validation import (
     check_target,
     effective_weight,
@@ -39,7 +40,7 @@ from ._validation import (
     partial_fit_classes,
 )
 
-__all__ = ["OnlineClassifierMixin", "OnlineRegressorMixin"]
+__all__ = ["OnlineClassifierMixin", "OnlineRegressorMixin", "label_kind", "share_right"]
 
 # What `partial_fit` changes in a classifier.
 _LEARNT = (
@@ -48,7 +49,7 @@ _LEARNT = (
 )  # fmt: skip
 
 
-class OnlineRegressorMixin:
+class OnlineRegressorMixin(StreamRegressorMixin):
     """`fit` and `partial_fit` of regressors."""
 
     def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None,
@@ -127,7 +128,7 @@ class OnlineRegressorMixin:
         self.coef_ = coef[0]
 
 
-class OnlineClassifierMixin:
+class OnlineClassifierMixin(StreamClassifierMixin):
     """`fit` and `partial_fit` of classifiers."""
 
     _tags: ClassVar = {"multi_label": True}
@@ -191,7 +192,7 @@ class OnlineClassifierMixin:
         code = code_for(self, len(classes), absent)
         targets, groups = self._targets(classes, codes, code)
         start = self._start(groups, rows.shape[1], coef_init, intercept_init)
-        self._train(rows, targets, groups, weight, start, codes, _share_right, callback)
+        self._train(rows, targets, groups, weight, start, codes, share_right, callback)
         self.classes_ = classes
         keep_code(self, code)
         self._set_weights(() if is_reduced(self, len(classes)) else absent)
@@ -204,7 +205,7 @@ class OnlineClassifierMixin:
         fixed = constant_labels(self, labels, weight)
         columns, groups = labels.columns(self.class_weight), [1] * len(labels.classes)
         start = self._start(groups, rows.shape[1], coef_init, intercept_init)
-        self._train(rows, columns, groups, weight, start, None, _share_right, callback)
+        self._train(rows, columns, groups, weight, start, None, share_right, callback)
         keep_code(self, None)
         self._set_weights(())
         keep_labels(self, labels, fixed)
@@ -286,7 +287,7 @@ class OnlineClassifierMixin:
         found = [encode_labels(y)[0]] + ([] if old is None else [old])
         if classes is not None:
             found.append(encode_labels(check_target(classes, self))[0])
-        if len({_label_kind(labels) for labels in found}) > 1:
+        if len({label_kind(labels) for labels in found}) > 1:
             raise TypeError(
                 "y must hold labels of one kind, all strings, all numbers or all booleans; it and "
                 f"the classes known so far are of dtypes {', '.join(str(f.dtype) for f in found)}."
@@ -327,12 +328,12 @@ class OnlineClassifierMixin:
             self.coef_[k], self.intercept_[k] = 0.0, -np.inf
 
 
-def _label_kind(labels: np.ndarray) -> str:
+def label_kind(labels: np.ndarray) -> str:
     """Strings (and other objects), booleans or numbers."""
     return {"b": "boolean", **dict.fromkeys("OUST", "text")}.get(labels.dtype.kind, "number")
 
 
-def _share_right(y: np.ndarray, p: np.ndarray, weight: np.ndarray | None) -> float:
+def share_right(y: np.ndarray, p: np.ndarray, weight: np.ndarray | None) -> float:
     """Share of rows whose response is right: in sign, or as the largest of several."""
     right = (p[:, 0] > 0) == (y > 0) if p.shape[1] == 1 else p.argmax(axis=1) == y
     return float(np.average(right, weights=weight))

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["show_epoch", "show_optima"]
+__all__ = ["show_epoch", "show_optima", "show_progressive"]
 
 _WIDTH = 24
 
@@ -25,6 +25,15 @@ def show_epoch(entry: dict[str, Any], max_iter: int, last: bool) -> None:
     bar = "#" * done + "-" * (_WIDTH - done)
     print(f"\r[{bar}] {epoch}/{max_iter} {text}", end="\n" if last else "", file=sys.stderr)
     sys.stderr.flush()
+
+
+def show_progressive(entry: dict[str, Any]) -> None:
+    """Write the mean loss of rows before they were learnt to standard error."""
+    print(
+        f"{entry['rows']:,} rows: progressive loss {entry['loss']:.6f}, {entry['recent_loss']:.6f} "
+        "since the last line",
+        file=sys.stderr,
+    )
 
 
 def show_optima(fits: Iterable[Any]) -> None:

@@ -249,6 +249,22 @@ class SvmlightReader:
         counted = f" after byte {self._offset}" if self._offset else ""
         return ValueError(f"{self.name}, line {line}{counted}: {message}.")
 
+    def converted(self, block: Block, dtype: Any) -> np.ndarray:
+        """Return a block's values in another type, or name the first that it cannot hold."""
+        dtype = np.dtype(dtype)
+        if dtype == np.float64:
+            return block.values
+        with np.errstate(over="ignore", invalid="ignore"):
+            converted = block.values.astype(dtype)
+        bad = ~np.isfinite(converted) if dtype.kind == "f" else converted != block.values
+        if bad.any():
+            entry = int(bad.argmax())
+            line = block.row_lines[np.searchsorted(block.row_ends, entry, side="right")]
+            raise self.error_at(
+                line, f"dtype {dtype.name} cannot hold the value {float(block.values[entry])!r}"
+            )
+        return converted
+
 
 class _Growing:
     """An array that is appended to."""
@@ -301,7 +317,7 @@ class Contents:
                 query_ids.append(block.query_ids, share)
             labels.append(block.labels, share)
             columns.append(block.columns, share)
-            values.append(_converted(block, dtype, reader), share)
+            values.append(reader.converted(block, dtype), share)
         self.name = reader.name
         self.min_index, self.max_index = reader.min_index, reader.max_index
         self.values, self.columns, self.row_ends = values.taken(), columns.taken(), ends.taken()
@@ -327,19 +343,3 @@ class Contents:
         """Return one sorted tuple of labels per row."""
         labels, ends = self.labels.tolist(), self.label_ends.tolist()
         return [tuple(sorted(labels[i:j])) for i, j in itertools.pairwise([0, *ends])]
-
-
-def _converted(block: Block, dtype: np.dtype, reader: SvmlightReader) -> np.ndarray:
-    """Return the values of a block in another type, or name the first that it cannot hold."""
-    if dtype == np.float64:
-        return block.values
-    with np.errstate(over="ignore", invalid="ignore"):
-        converted = block.values.astype(dtype)
-    bad = ~np.isfinite(converted) if dtype.kind == "f" else converted != block.values
-    if bad.any():
-        entry = int(bad.argmax())
-        line = block.row_lines[np.searchsorted(block.row_ends, entry, side="right")]
-        raise reader.error_at(
-            line, f"dtype {dtype.name} cannot hold the value {float(block.values[entry])!r}"
-        )
-    return converted

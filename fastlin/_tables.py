@@ -1,8 +1,9 @@
-"""Delimited tables and JSON lines as named columns of Python values.
+"""Delimited tables, JSON lines and Parquet as named columns of Python values.
 
 What stands in a file stays as it is: cells of CSV and TSV are strings (what is a number is for the
 caller to say), JSON values are what `json` makes of them. Every row remembers the line it began
-on, so that a later complaint about a value can still name it.
+on, so that a later complaint about a value can still name it. Files are read in blocks of rows; a
+whole table is all of them, joined.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import json
 import os
 import re
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, BinaryIO, NamedTuple
 
 from ._files import (
@@ -27,9 +28,11 @@ from ._files import (
     opened_once,
     readable,
 )
-from ._params import Boolean, Either, OneOf, shown
+from ._params import Boolean, Either, Integer, OneOf, shown
 
-__all__ = ["Table", "detect_format", "read_table", "separator_hint"]
+__all__ = [
+    "Table", "decoded_lines", "detect_format", "read_table", "separator_hint", "table_blocks",
+]  # fmt: skip
 
 _BY_EXTENSION = {
     ".svm": "svmlight",
@@ -41,12 +44,17 @@ _BY_EXTENSION = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".json": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
 }
+_TABLES = ("csv", "tsv", "jsonl", "parquet")
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 _SVMLIGHT_LINE = re.compile(r"\s*[-+.\d]\S*(\s+qid:\S+)?(\s+\d+:\S+)+\s*(#.*)?$")
 _ROWS_AT_ONCE = 4096
 _LOOK_AHEAD = 1 << 16
 _field_limit_lock = threading.Lock()
+# Readers under way, and the limit on cells that was there before the first of them.
+_field_limit = {"readers": 0, "before": 0}
 
 
 class Table(NamedTuple):
@@ -57,14 +65,17 @@ class Table(NamedTuple):
     columns : dict of str to list
         The values of each column, in the order of the file.
     lines : list of int
-        The line of the file on which each row begins, from 1.
+        The line of the file on which each row begins, from 1; of Parquet, the number of the row.
     name : str
         The file's name in messages.
+    unit : {"line", "row"}
+        What `lines` counts.
     """
 
     columns: dict[str, list]
     lines: list[int]
     name: str
+    unit: str = "line"
 
     def column(self, name: str) -> list:
         """Return one column; ValueError that lists those there are if it is missing."""
@@ -77,7 +88,7 @@ class Table(NamedTuple):
 
     def error_at(self, row: int, message: str) -> ValueError:
         """Write the error for a row, with the line it begins on."""
-        return ValueError(f"{self.name}, line {self.lines[row]}: {message}.")
+        return ValueError(f"{self.name}, {self.unit} {self.lines[row]}: {message}.")
 
 
 def separator_hint(cells: list[str]) -> str:
@@ -94,14 +105,14 @@ def separator_hint(cells: list[str]) -> str:
 
 
 def read_table(source: Any, format: str | None = None, *, header: bool | str = True) -> Table:
-    """Read a CSV, TSV or JSON-lines file.
+    """Read a CSV, TSV, JSON-lines or Parquet file.
 
     Parameters
     ----------
     source : str, path-like, binary file object, int or bytes
         As for `fastlin.io.load_svmlight_file`; "-" is standard input. UTF-8, with or without a
-        byte order mark.
-    format : {"csv", "tsv", "jsonl"}, default=None
+        byte order mark. Parquet needs pyarrow, and a file that can seek.
+    format : {"csv", "tsv", "jsonl", "parquet"}, default=None
         By default what `detect_format` finds.
     header : bool or "auto", default=True
         Whether the first row of a CSV or TSV file holds the names of the columns; otherwise they
@@ -131,31 +142,124 @@ def read_table(source: Any, format: str | None = None, *, header: bool | str = T
     >>> read_table(b'{"a": 1}\\n{"b": [2]}\\n', "jsonl").columns
     {'a': [1, None], 'b': [None, [2]]}
     """
-    OneOf(None, "csv", "tsv", "jsonl").check("format", format)
     Either(Boolean(), OneOf("auto")).check("header", header)
+    # whether names occur again in their columns only the whole file tells
+    table = _joined(table_blocks(source, format, header=bool(header) and header != "auto"))
+    if header == "auto" and table.unit == "line" and list(table.columns) == _numbered(table):
+        return _with_names(table)
+    return table
+
+
+def table_blocks(
+    source: Any,
+    format: str | None = None,
+    *,
+    header: bool = True,
+    columns: Sequence[str] = (),
+    n_rows: int = _ROWS_AT_ONCE,
+) -> Iterator[Table]:
+    """Read a CSV, TSV, JSON-lines or Parquet file in blocks of rows.
+
+    Parameters
+    ----------
+    source, format
+        As for `read_table`.
+    header : bool, default=True
+        Whether the first row of a CSV or TSV file holds the names of the columns; otherwise they
+        are "0", "1", ...
+    columns : sequence of str, default=()
+        Columns that each block of JSON lines has, with None where no object has such a key. Of a
+        Parquet file, the only ones that are read, if there are any.
+    n_rows : int, default=4096
+        Rows per block; the last block may have fewer. A row group of Parquet ends a block.
+
+    Yields
+    ------
+    Table
+        As `read_table` returns it; the first has no rows if the file holds nothing but a header.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `read_table`, when the block that is concerned is asked for.
+
+    Examples
+    --------
+    >>> from fastlin.stream import table_blocks
+    >>> [block.columns for block in table_blocks(b"a,b\\n1,2\\n3,4\\n5,6\\n", "csv", n_rows=2)]
+    [{'a': ['1', '3'], 'b': ['2', '4']}, {'a': ['5'], 'b': ['6']}]
+    """
+    OneOf(None, *_TABLES).check("format", format)
+    Boolean().check("header", header)
+    Integer(1).check("n_rows", n_rows)
+    return _blocks(source, format, header, list(columns), int(n_rows))
+
+
+def _blocks(
+    source: Any, format: str | None, header: bool, columns: list[str], n_rows: int
+) -> Iterator[Table]:
+    """`table_blocks`, of checked arguments."""
     if format is None:
         format = _format_of_name(source)
     if format is None and is_unseekable(source):
         with opened_once(source) as stream:
-            return read_table(stream, header=header)
+            yield from _blocks(stream, detect_format(stream), header, columns, n_rows)
+        return
     if format is None:
         format = detect_format(source)
     with opened_for_reading(source) as (stream, name):
         if format == "svmlight":
             raise ValueError(f"{name} is an svmlight file; read it with load_svmlight_file.")
-        lines = _decoded(stream, name)
-        if format == "jsonl":
-            return _read_json(lines, name)
-        with _unlimited_fields():
-            return _read_delimited(lines, name, _DELIMITERS[format], header)
+        if format == "parquet":
+            from ._parquet import parquet_blocks
+
+            for values, numbers in parquet_blocks(stream, name, columns, n_rows):
+                yield Table(values, numbers, name, "row")
+        elif format == "jsonl":
+            yield from _json_blocks(decoded_lines(stream, name), name, columns, n_rows)
+        else:
+            with _unlimited_fields():
+                lines = decoded_lines(stream, name)
+                yield from _delimited_blocks(lines, name, _DELIMITERS[format], header, n_rows)
+
+
+def _joined(blocks: Iterable[Table]) -> Table:
+    """One table of all blocks; keys that come up late are None before."""
+    columns: dict[str, list] = {}
+    numbers: list[int] = []
+    name, unit = "", "line"
+    for block in blocks:
+        name, unit = block.name, block.unit
+        for key in block.columns:
+            if key not in columns:
+                columns[key] = [None] * len(numbers)
+        nothing = [None] * len(block.lines)
+        for key, column in columns.items():
+            column.extend(block.columns.get(key, nothing))
+        numbers += block.lines
+    return Table(columns, numbers, name, unit)
+
+
+def _numbered(table: Table) -> list[str]:
+    """The names of columns that have none."""
+    return list(map(str, range(len(table.columns))))
+
+
+def _with_names(table: Table) -> Table:
+    """The table with its first row for names, if that looks like some."""
+    first = [column[0] for column in table.columns.values()]
+    columns = [column[1:] for column in table.columns.values()]
+    if any(not isinstance(cell, str) for cell in first) or not _are_names(first, columns):
+        return table
+    return Table(dict(zip(first, columns, strict=True)), table.lines[1:], table.name)
 
 
 def detect_format(source: Any) -> str:
-    """Tell the format of a file: "svmlight", "csv", "tsv" or "jsonl".
+    """Tell the format of a file: "svmlight", "csv", "tsv", "jsonl" or "parquet".
 
     The extension decides (before .gz, .bz2 or .xz). For any other, such as .txt, and where there
     is no name, the first line that is neither empty nor a comment does: features mean svmlight, a
-    brace JSON lines, a tab TSV, and anything else is CSV.
+    brace JSON lines, a tab TSV, the bytes PAR1 Parquet, and anything else is CSV.
 
     Parameters
     ----------
@@ -223,6 +327,8 @@ def _format_of_name(source: Any) -> str | None:
 
 def _format_of_text(text: bytes) -> str:
     """Return the format that the first line with content looks like."""
+    if text.startswith(b"PAR1"):
+        return "parquet"
     complete = b"\n" in text
     for line in text.decode("utf-8-sig", "replace").splitlines():
         if not line.strip() or line.lstrip().startswith("#"):
@@ -238,7 +344,7 @@ def _format_of_text(text: bytes) -> str:
     return "csv"
 
 
-def _decoded(stream: BinaryIO, name: str) -> Iterator[str]:
+def decoded_lines(stream: BinaryIO, name: str) -> Iterator[str]:
     """Yield the lines of a UTF-8 stream with their ends."""
     number = 0
     with readable(stream, name):
@@ -259,16 +365,21 @@ def _decoded(stream: BinaryIO, name: str) -> Iterator[str]:
 
 @contextlib.contextmanager
 def _unlimited_fields() -> Iterator[None]:
-    """Lift the csv module's limit of 131,072 characters per cell while one file is read.
+    """Lift the csv module's limit of 131,072 characters per cell while files are read.
 
-    The limit is global: the lock keeps two readers from restoring it under each other.
+    The limit is global: the first reader lifts it, the last one restores it.
     """
     with _field_limit_lock:
-        limit = csv.field_size_limit(2**31 - 1)
-        try:
-            yield
-        finally:
-            csv.field_size_limit(limit)
+        if not _field_limit["readers"]:
+            _field_limit["before"] = csv.field_size_limit(2**31 - 1)
+        _field_limit["readers"] += 1
+    try:
+        yield
+    finally:
+        with _field_limit_lock:
+            _field_limit["readers"] -= 1
+            if not _field_limit["readers"]:
+                csv.field_size_limit(_field_limit["before"])
 
 
 def _rows_of(lines: Iterable[str], name: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
@@ -292,34 +403,30 @@ def _rows_of(lines: Iterable[str], name: str, delimiter: str) -> Iterator[tuple[
         raise ValueError(f"{name}, line {begin}: {error}.") from None
 
 
-def _read_delimited(lines: Iterable[str], name: str, delimiter: str, header: bool | str) -> Table:
+def _delimited_blocks(
+    lines: Iterable[str], name: str, delimiter: str, header: bool, n_rows: int
+) -> Iterator[Table]:
     """Read a CSV or TSV file."""
     rows = _rows_of(lines, name, delimiter)
     first_line, first = next(rows, (1, None))
     if first is None:
         raise ValueError(f"{name} is empty.")
-    columns: list[list[str]] = [[] for _ in first]
-    numbers: list[int] = []
-    # In batches: a list of all rows would take the memory twice.
-    while batch := list(itertools.islice(rows, _ROWS_AT_ONCE)):
-        numbers += [line for line, _ in batch]
-        for column, cells in zip(
-            columns, zip(*[row for _, row in batch], strict=True), strict=True
-        ):
-            column.extend(cells)
-    if header == "auto":
-        header = _are_names(first, columns)
-    if not header:
-        names = list(map(str, range(len(first))))
-        columns = [[cell, *column] for cell, column in zip(first, columns, strict=True)]
-        return Table(dict(zip(names, columns, strict=True)), [first_line, *numbers], name)
     repeated = [cell for i, cell in enumerate(first) if cell in first[:i]]
-    if repeated:
+    if header and repeated:
         raise ValueError(
             f"{name}, line {first_line}: two columns have the name {repeated[0]!r}; if "
             "the first row is no header, say header=False."
         )
-    return Table(dict(zip(first, columns, strict=True)), numbers, name)
+    names = first if header else list(map(str, range(len(first))))
+    if not header:
+        rows = itertools.chain([(first_line, first)], rows)
+    is_first = True
+    while (batch := list(itertools.islice(rows, n_rows))) or is_first:
+        columns = map(list, zip(*[row for _, row in batch], strict=True)) if batch else (
+            [] for _ in names
+        )
+        yield Table(dict(zip(names, columns, strict=True)), [line for line, _ in batch], name)
+        is_first = False
 
 
 def _are_names(first: list[str], columns: list[list[str]]) -> bool:
@@ -341,23 +448,20 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _read_json(lines: Iterable[str], name: str) -> Table:
+def _json_blocks(
+    lines: Iterable[str], name: str, wanted: list[str], n_rows: int
+) -> Iterator[Table]:
     """Read a file with one JSON object a line."""
-    columns: dict[str, list] = {}
-    numbers: list[int] = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        row = _json_object(line, name, number)
-        for key in row:
-            if key not in columns:
-                columns[key] = [None] * len(numbers)
-        for key, column in columns.items():
-            column.append(row.get(key))
-        numbers.append(number)
-    if not numbers:
+    filled = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
+    is_empty = True
+    while batch := list(itertools.islice(filled, n_rows)):
+        rows = [_json_object(line, name, number) for number, line in batch]
+        keys = dict.fromkeys(itertools.chain(*rows, wanted))
+        columns = {key: [row.get(key) for row in rows] for key in keys}
+        yield Table(columns, [number for number, _ in batch], name)
+        is_empty = False
+    if is_empty:
         raise ValueError(f"{name} is empty.")
-    return Table(columns, numbers, name)
 
 
 def _json_object(line: str, name: str, number: int) -> dict[str, Any]:

@@ -143,7 +143,7 @@ def test_messages(text, format, message):
 
 def test_bad_arguments():
     with pytest.raises(
-        ValueError, match="format must be one of None, 'csv', 'tsv' or 'jsonl', got"
+        ValueError, match="format must be one of None, 'csv', 'tsv', 'jsonl' or 'parquet', got"
     ):
         read_table(b"", "xml")
     with pytest.raises(ValueError, match="header must be True or False, or 'auto', got 1"):

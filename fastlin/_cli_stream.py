@@ -1,0 +1,243 @@
+"""`train` on a file larger than memory: blocks of rows wait on disk between the epochs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ._cli_data import (
+    check_header,
+    check_options,
+    class_labels,
+    display_name,
+    format_of,
+    is_empty,
+    make_encoder,
+    whole_labels,
+    with_pipe_opened,
+)
+from ._cli_encoder import ColumnEncoder, Columns
+from ._cli_task import fit_to_target, learner_of
+from ._cli_terminal import Progress, UsageError
+from ._files import COMPRESSED, is_unseekable
+from ._memory import available_memory
+from ._sgd import TARGET_LOSSES
+from ._stream_fit import StreamOptions, fit_classes, fit_regression
+from ._stream_source import svmlight_blocks
+from ._tables import table_blocks
+
+__all__ = ["Streamed", "column_blocks", "has_to_stream", "train_stream"]
+
+# Bytes of memory that a byte of a file may become: numbers of svmlight, Python objects of tables
+_GROWTH = {"svmlight": 1.5, "csv": 12.0, "tsv": 12.0, "jsonl": 12.0, "parquet": 40.0}
+_COMPRESSION = 5.0
+# The share of the memory at hand from which on a file is large
+_LARGE = 0.5
+_ROWS_AT_ONCE = 8192
+# Characters of texts that are kept to look up the n-grams behind columns
+_KEPT_CHARACTERS = 8_000_000
+# Progressive losses of fewer rows say little.
+_FEWEST_SHOWN = 1000
+
+
+class Streamed(NamedTuple):
+    """What came of it."""
+
+    learner: Any
+    encoder: ColumnEncoder | None
+    texts: Columns | None
+    n_rows: int
+    is_regression: bool
+
+
+def has_to_stream(args: Namespace) -> bool:
+    """Whether the rows wait on disk: as the user says, else as the size of the file asks for."""
+    if args.stream is not None or args.cv is not None or args.data == "-":
+        if args.stream and args.cv is not None:
+            raise UsageError("--cv needs all rows in memory: it does not go with --stream.")
+        streams = bool(args.stream)
+    elif is_unseekable(args.data) or not os.path.exists(args.data):
+        streams = False
+    else:
+        packed = os.path.splitext(args.data)[1].lower() in COMPRESSED
+        growth = _GROWTH[format_of(args)] * (_COMPRESSION if packed else 1.0)
+        free = available_memory()
+        streams = free is not None and os.path.getsize(args.data) * growth > _LARGE * free
+    if args.cache_dir is not None and not streams:
+        raise UsageError("--cache-dir is for --stream.")
+    return streams
+
+
+def column_blocks(args: Namespace, format: str, wanted: tuple = ()) -> Iterator[Columns]:
+    """The blocks of a table; none is empty."""
+    check_header(args, format)
+    has_header = format in ("csv", "tsv") and not args.no_header
+    columns, n_rows = wanted if format == "jsonl" else (), 0
+    for table in table_blocks(
+        args.data, format, header=not args.no_header, columns=columns, n_rows=_ROWS_AT_ONCE
+    ):
+        n_rows += len(table.lines)
+        if table.lines:
+            yield Columns(table.columns, table.lines, table.name, has_header, table.unit)
+    if not n_rows:
+        raise UsageError(f"{display_name(args.data)} has no rows after its header.")
+
+
+def train_stream(args: Namespace, progress: Progress) -> Streamed:
+    """Learn from the data block by block."""
+    is_regression = args.loss in TARGET_LOSSES
+    learner = learner_of(args, is_regression)
+    pipe = args.data == "-" or is_unseekable(args.data)
+    with with_pipe_opened(args):
+        format, name = format_of(args), display_name(args.data)
+        if is_empty(args.data):
+            raise UsageError(f"{name} is empty.")
+        check_options(args, format, name)
+        encoder = sample = None
+        if format == "svmlight":
+            check_header(args, format)
+            blocks = _svmlight(args, is_regression, progress)
+        else:
+            encoder = _fitted_encoder(args, format, pipe, progress)
+            sample = _TextSample(args.text) if args.text is not None else None
+            blocks = _encoded(args, format, encoder, sample, is_regression)
+        options = StreamOptions({
+            "source": blocks, "label": None, "encoder": None, "format": None, "header": True,
+            "n_features": None, "zero_based": True, "dtype": np.float64, "block_bytes": 64 << 20,
+            "cache_dir": args.cache_dir, "callback": _teller(args, progress),
+        })  # fmt: skip
+        options.is_growing = format == "svmlight"
+        counted = [0]
+        options.watch = _counter(counted, name, progress, says=format != "svmlight")
+        if is_regression:
+
+            def adapt(problem: Any) -> Any:
+                y = problem.stand_ins(0, 1)[0]
+                return fit_to_target(learner, args, y)["intercept_init"]
+
+            fit_regression(learner, options, None, None, adapt)
+        else:
+            fit_classes(learner, options, None, None, None)
+    texts = sample.columns(name) if sample is not None else None
+    return Streamed(learner, encoder, texts, counted[0], is_regression)
+
+
+def _counter(counted: list[int], name: str, progress: Progress, says: bool
+             ) -> Callable[[int], None]:
+    """What counts the rows."""
+
+    def watch(n_rows: int) -> None:
+        """Note it."""
+        counted[0] = n_rows
+        if says:
+            progress.say(f"reading {name}: {n_rows:,} rows")
+
+    return watch
+
+
+def _teller(args: Namespace, progress: Progress) -> Callable[[dict[str, Any]], None]:
+    """What shows epochs on a terminal and progressive losses anywhere."""
+
+    def show(entry: dict[str, Any]) -> None:
+        """Show one."""
+        if "rows" not in entry:
+            progress.say(f"epoch {entry['epoch']} of {args.epochs}, mean loss {entry['loss']:.4f}")
+        elif entry["rows"] >= _FEWEST_SHOWN:
+            progress.clear()
+            print(
+                f"fastlin: {entry['rows']:,} rows, progressive loss {entry['loss']:.4f}, "
+                f"{entry['recent_loss']:.4f} since the last line",
+                file=sys.stderr,
+            )
+
+    return show
+
+
+def _svmlight(args: Namespace, is_regression: bool, progress: Progress) -> Iterator[tuple]:
+    """Blocks of an svmlight file; column j has the index j, whether those begin at 0 or 1."""
+    name, is_first = display_name(args.data), True
+
+    def watch(share: float | None) -> None:
+        """Say how far reading has come."""
+        progress.say(f"reading {name}" + ("" if share is None else f": {share:.0%}"))
+
+    for rows, y in svmlight_blocks(args.data, None, True, np.float64, watch):
+        is_first = False
+        yield rows, y if is_regression else whole_labels(y, name)
+    if is_first:
+        raise UsageError(f"{name} has no examples.")
+
+
+def _fitted_encoder(args: Namespace, format: str, pipe: bool, progress: Progress) -> ColumnEncoder:
+    """The encoder of a table; categories and numbers take a pass of their own."""
+    if pipe and (args.categorical is not None or args.numeric is not None):
+        raise UsageError(
+            "with --stream, --categorical and --numeric read DATA twice, which a pipe can't be: "
+            "write it to a file first."
+        )
+    if pipe:
+        # Texts are hashed, which needs no data: a row says what there is to know.
+        named = Columns({args.label: [""], args.text: [""]}, None, display_name(args.data))
+        return make_encoder(args, named).fit(named)
+    blocks = column_blocks(args, format, _wanted(args))
+    first = next(blocks)
+    encoder = make_encoder(args, first)
+    if args.categorical is None and args.numeric is None:
+        blocks.close()
+        return encoder.fit(first)
+
+    def counted() -> Iterator[Columns]:
+        """All blocks, said."""
+        n_rows = len(first)
+        yield first
+        for block in blocks:
+            n_rows += len(block)
+            progress.say(f"looking for categories and scales: {n_rows:,} rows")
+            yield block
+
+    return encoder.fit_blocks(counted())
+
+
+def _wanted(args: Namespace) -> tuple[str, ...]:
+    """Columns that a block of JSON lines may lack because its rows do."""
+    names = [args.label, args.text]
+    for given in (args.categorical, args.numeric):
+        names += given if isinstance(given, list) else []
+    return tuple(name for name in names if name is not None)
+
+
+class _TextSample:
+    """Some of the texts of a stream, evenly spread, to look up n-grams in."""
+
+    def __init__(self, name: str):
+        self._name, self._texts, self._step, self._seen = name, [], 1, 0
+
+    def add(self, texts: Any) -> None:
+        """Keep every so-manyth; fewer once they are many."""
+        self._texts += texts[-self._seen % self._step :: self._step]
+        self._seen += len(texts)
+        while len(self._texts) > 1 and sum(map(len, self._texts)) > _KEPT_CHARACTERS:
+            self._texts, self._step = self._texts[::2], 2 * self._step
+
+    def columns(self, name: str) -> Columns:
+        """What was kept."""
+        return Columns({self._name: self._texts}, None, name)
+
+
+def _encoded(
+    args: Namespace, format: str, encoder: ColumnEncoder, sample: _TextSample | None,
+    is_regression: bool,
+) -> Iterator[tuple]:
+    """Blocks of a table as a matrix and targets."""
+    wanted = (*_wanted(args), *encoder.numeric_, *encoder.categorical_)
+    for table in column_blocks(args, format, tuple(dict.fromkeys(wanted))):
+        y = table.numbers(args.label) if is_regression else class_labels(table, args.label)
+        X = encoder.transform(table)
+        if sample is not None:
+            sample.add(table.texts(args.text))
+        yield X, y
