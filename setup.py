@@ -41,6 +41,8 @@ MODULES = {
     "parse": ["fl_svmlight.c"],
     "encode": [],
     "counts": [],
+    "gram": [],
+    "kernel_dual": [],
 }
 
 
