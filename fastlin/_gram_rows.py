@@ -57,6 +57,11 @@ class GramRows:
         most = self.similarity.together or max(1, _BLOCK // self.n)
         return max(1, min(most, _TOGETHER, len(self.rows) // 4))
 
+    @property
+    def has_room(self) -> bool:
+        """Whether new rows drive no others out."""
+        return self.used + self.together <= len(self.rows)
+
     def load(self, numbers: np.ndarray, last_used_first: bool = False) -> None:
         """Make rows that are missing; those used longest ago go, or, where all rows are visited in
         turn and that one would be the next, those used last."""
@@ -80,6 +85,12 @@ class GramRows:
         self.place[numbers], self.owner[slots] = slots, numbers
         self.clock += 1
         self.stamp[slots] = self.clock
+
+    def release(self) -> None:
+        """Give back the memory of rows, unless they are all there."""
+        if not self.is_whole:
+            self.rows, self.used = np.empty_like(self.rows), 0
+            self.place[:], self.owner[:], self.stamp[:] = -1, -1, 0
 
     def times(self, v: np.ndarray) -> np.ndarray:
         """K v"""

@@ -27,6 +27,7 @@ from ._core import kernel_dual as _kernel_dual
 from ._core import losses as _losses
 from ._core import order as _order
 from ._gram_rows import GramRows
+from ._kernel_newton import MOST_ROWS, ascend
 from ._parallel import Cancelled, is_cancelled
 from ._problem import Certificate, Problem
 from ._row_centre import proximal_weight
@@ -39,10 +40,12 @@ _PER_CALL = 1 << 24
 _WITHIN = 0.5
 # Rows are left out when so many can be, of no fewer than
 _WORTH, _FEW_ROWS = 0.35, 200
-# Share of the memory for rows of those left
-_OF_FEW = 0.4
 # top - bottom at which rounding rules, over the largest response
 _ROUNDING = 1e-13
+# So few rows are solved to the last digits, in so many passes at most.
+_LITTLE, _LAST, _LAST_DIGITS = 256, 200, 1e-15
+# Passes after which coordinates are too slow for a smooth loss
+_FAR = 30
 # Rows that the centre is the mean of
 _CENTRE_ROWS = 256
 
@@ -61,12 +64,28 @@ class KernelFit:
 def solve_kernel(problem: Problem, gram: GramRows, n_bytes: int, tol: float, max_iter: int,
                  seed: np.ndarray) -> KernelFit:
     """The optimum to a relative duality gap of tol, or what `max_iter` passes of n steps allow."""
-    mass = problem.weighted(np.ones(len(problem.y))) / problem.l2
+    n = len(problem.y)
+    mass = problem.weighted(np.ones(n)) / problem.l2
     best = _Best(problem, gram, mass)
-    if problem.loss == "log_loss":
-        passes = _in_turn(problem, gram, mass, best, tol, max_iter, seed)
-    else:
-        passes = _in_pairs(problem, gram, mass, best, n_bytes, tol, max_iter)
+    # on so few rows the last digits cost next to nothing, and make answers reproducible
+    aim = _LAST_DIGITS if n <= _LITTLE else tol
+    smooth = problem.loss != "hinge" and gram.is_whole and n <= MOST_ROWS
+
+    def coordinates(aim: float, most: int) -> int:
+        """Passes of coordinate steps."""
+        if problem.loss == "log_loss":
+            return _in_turn(problem, gram, mass, best, aim, most, seed)
+        return _in_pairs(problem, gram, mass, best, n_bytes, aim, most)
+
+    if smooth:
+        passes = coordinates(tol, min(max_iter, _FAR))
+        if best.gap > aim and passes < max_iter:
+            passes += ascend(problem, gram.rows, mass, best.v, best.intercept, best.offered_gap,
+                             aim, max_iter - passes)
+        return best.fit(passes, tol)
+    passes = coordinates(aim, min(max_iter, _LAST) if n <= _LITTLE else max_iter)
+    if best.gap > tol and passes < max_iter:
+        passes += coordinates(tol, max_iter - passes)
     return best.fit(passes, tol)
 
 
@@ -99,6 +118,11 @@ class _Best:
             self.objective, self.v, self.intercept = objective, v, b
         return f
 
+    def offered_gap(self, a: np.ndarray) -> float:
+        """Measure the answer of dual variables; returns the relative gap of the best so far."""
+        self.offer(a)
+        return self.gap
+
     def _dual_loss(self, a: np.ndarray) -> float:
         """- (1/S) sum_i s_i loss*(-a_i)"""
         problem = self.problem
@@ -119,8 +143,11 @@ class _Best:
 def _in_pairs(problem: Problem, gram: GramRows, mass: np.ndarray, best: _Best, n_bytes: int,
               tol: float, max_iter: int) -> int:
     """Move pairs of rows until the gap is small; returns the passes."""
-    n, within, taken = len(problem.y), _WITHIN, 0
-    a, f, last = np.zeros(n), np.zeros(n), np.inf
+    n, within, taken, last = len(problem.y), _WITHIN, 0, np.inf
+    a = best.v / mass
+    if problem.loss == "hinge":
+        a = np.clip(a, -1.0, 1.0)
+    f = gram.times(mass * a)
     while best.gap > tol and taken < max_iter * n:
         few = _Pairs(problem, gram, mass, a, f, n_bytes)
         taken += few.ascend(within * tol, max_iter * n - taken, best)
@@ -148,20 +175,23 @@ class _Pairs:
 
     def ascend(self, tol: float, most: int, best: _Best) -> int:
         """Move pairs until the gap of these rows is `tol` of P; returns how many."""
-        taken, first_look = 0, min(1000, len(self.y))
+        taken, looked, first_look = 0, 0, min(1000, len(self.y))
         while taken < most:
             if is_cancelled():
                 raise Cancelled
             chunk = max(16, min(len(self.y) // 2, _PER_CALL // (4 * len(self.y))))
-            moved, missing, top, bottom = self._run(min(chunk, most - taken))
+            wanted = min(looked + chunk, most) - taken
+            moved, missing, top, bottom = self._run(wanted)
             taken += moved
             if missing >= 0:
                 self._load(missing, top, bottom)
-                continue
+                if moved < wanted:
+                    continue
+            looked = taken
             gap, objective = self._estimate(0.5 * (top + bottom))
             if gap <= tol * max(min(objective, best.objective / self.problem.l2), 1e-300):
                 return taken
-            if moved < min(chunk, most - taken + moved):
+            if moved < wanted:
                 self.is_exhausted = True
                 return taken
             if taken >= first_look:
@@ -185,7 +215,8 @@ class _Pairs:
         wish = np.maximum(self.e + self.rise - bottom, top - self.e - self.fall)
         wish[gram.place >= 0] = -np.inf
         wish[missing] = np.inf
-        count = min(gram.together, int((wish > 0).sum()))
+        # where one row comes another goes: then only what is needed
+        count = min(gram.together, int((wish > 0).sum())) if gram.has_room else 1
         chosen = np.argpartition(-wish, count - 1)[:count] if count > 1 else np.array([missing])
         gram.load(chosen)
 
@@ -214,7 +245,9 @@ class _Pairs:
             self.problem.code, self.problem.loss_parameter, f[out] + b, self.y[out], self.mass[out]
         ) + 0.5 * float((self.mass[out] * self.a[out]) @ f[out])
         self.resting.append((self.numbers[out], self.a[out]))
-        self.gram = self.gram.only(left, int(_OF_FEW * self.n_bytes))
+        few = self.gram.only(left, self.n_bytes)
+        self.gram.release()
+        self.gram = few
         for name in ("numbers", "y", "mass", "a", "e", "rise", "fall", "bend"):
             setattr(self, name, getattr(self, name)[left])
 

@@ -100,10 +100,10 @@ class KernelMachine(ClassifierMixin, Estimator):
         y = check_target(y, self, n_samples=n)
         weight = check_sample_weight(sample_weight, n)
         classes, codes = labels_of(self, y)
+        gamma = scale_of(self.gamma, samples, weight)
         weight, absent = weights_of(self, classes, codes, weight)
         n_outputs = 1 if len(classes) == 2 else len(classes)
         places = [k for k in range(n_outputs) if n_outputs == 1 or k not in absent]
-        gamma = scale_of(self.gamma, samples)
         similarity = similarity_of(self, gamma)
         held = similarity.hold(samples)
         kept = np.arange(n) if weight is None else np.flatnonzero(weight)

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from . import kernels
+from ._blocks import column_squares, rmatvec
 from ._core.rows import Rows
 from ._data import rows_of
 from ._params import shown
@@ -251,19 +252,25 @@ def samples_of(estimator: Any, X: Any, reset: bool) -> Any:
     return rows.values.reshape(rows.shape) if rows.layout == "dense" else rows.to_csr()
 
 
-def scale_of(gamma: Any, samples: Any) -> float:
-    """gamma as a number: "scale" is 1 / (d var(X)), "auto" 1 / d."""
-    if not isinstance(samples, Rows):
-        return 1.0 if isinstance(gamma, str) else float(gamma)
+def scale_of(gamma: Any, samples: Any, weight: np.ndarray | None) -> float:
+    """gamma as a number: "scale" is 1 / (d var(X)), "auto" 1 / d. Weights count as repetitions."""
     if not isinstance(gamma, str):
         return float(gamma)
+    if not isinstance(samples, Rows):
+        return 1.0
     n, d = samples.shape
     if gamma == "auto":
         return 1.0 / d
-    if samples.layout == "dense":
-        variance = float(samples.values.var())
-    else:
-        matrix = samples.to_csr()
-        total = float(matrix.sum()) / (n * d)
-        variance = float(matrix.data @ matrix.data) / (n * d) - total * total
+    share = np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
+    mean = rmatvec(samples, share)
+    # about the means of the columns, lest digits are lost where these are large
+    within = _squares_about(samples, share, mean)
+    variance = float((within + (mean - mean.mean()) ** 2).mean())
     return 1.0 / (d * variance) if variance > 0 else 1.0
+
+
+def _squares_about(X: Rows, share: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """sum_i share_i (x_ij - mean_j)^2 of each column j"""
+    if X.layout == "dense":
+        return share @ (X.values.reshape(X.shape) - mean) ** 2
+    return np.maximum(column_squares(X, share) - mean * mean, 0.0)
