@@ -16,6 +16,7 @@ import numpy as np
 from ._blocks import column_squares, in_pieces, matvec, rmatvec
 from ._core import newton as _newton
 from ._core.rows import Rows
+from ._lapack import matmul
 from ._parallel import Cancelled, is_cancelled
 from ._problem import Certificate, Problem
 from ._row_slices import rows_taken
@@ -112,7 +113,7 @@ def gram(X: Rows, h: np.ndarray, c: np.ndarray) -> np.ndarray:
     out = np.zeros((d, d))
     if is_denselike(X):
         for _, block in blocks(X, h, c):
-            out += block.T @ block
+            out += matmul(block.T, block)
         return out
     n, mean_size = X.shape[0], max(1.0, X.nnz / X.shape[0])
     piece = max(1, int(rows_per_call(X) / mean_size))
@@ -140,11 +141,11 @@ def kernel_matrix(X: Rows, h: np.ndarray, c: np.ndarray) -> np.ndarray:
             columns = slice(start, start + size)
             block = np.subtract(values[:, columns], c[columns], dtype=np.float64)
             block *= root[:, None]
-            out += block @ block.T
+            out += matmul(block, block.T)
         return out
     if is_denselike(X):
         full = np.concatenate([block for _, block in blocks(X, h, c)])
-        return full @ full.T
+        return matmul(full, full.T)
     csr = X.to_csr()
     out = (csr @ csr.T).toarray().astype(np.float64)
     if c.any():

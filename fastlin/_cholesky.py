@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ._centred import Centred, blocks
+from ._lapack import lapack
 
 __all__ = ["cholesky", "rough_inverse"]
 
@@ -31,12 +32,12 @@ def cholesky(matrix: np.ndarray, l2: float) -> tuple[Callable[[np.ndarray], np.n
     norm = float(np.abs(matrix).sum(axis=0).max())
     rcond = 0.0
     try:
-        factor = cho_factor(matrix, lower=True, check_finite=False)
+        factor = lapack(cho_factor, matrix, lower=True)
         rcond = float(dpocon(factor[0], norm, uplo="L")[0])
     except np.linalg.LinAlgError:
         pass
     if rcond <= len(matrix) * _EPS:
-        values, vectors = eigh(matrix, check_finite=False)
+        values, vectors = lapack(eigh, matrix)
         kept = values > len(values) * _EPS * values[-1]
         inverse = np.where(kept, 1.0, 0.0) / np.where(kept, values, 1.0)
         factors = (vectors * inverse, vectors.T)
@@ -63,7 +64,7 @@ def rough_inverse(rows: Centred, l2: float) -> Callable[[np.ndarray], np.ndarray
         matrix += part.T @ part
     matrix[np.diag_indices(d)] += (l2 * scale * scale).astype(np.float32)
     try:
-        factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+        factor = lapack(cho_factor, matrix, lower=True, overwrite_a=True)
     except np.linalg.LinAlgError:
         return None
 

@@ -29,6 +29,7 @@ from . import _cg, _newton
 from ._centred import ROUNDING, Centred, is_denselike, measured
 from ._cholesky import cholesky, rough_inverse
 from ._core.rows import Rows
+from ._lapack import lapack
 from ._problem import Fit, Problem
 
 __all__ = ["MOST_ORDER", "ByColumns", "DirectFit", "Factor", "answer", "solve", "solve_all"]
@@ -238,7 +239,7 @@ class _Full(ByColumns):
         from scipy.linalg import eigvalsh
 
         self.rows, self.l2, self.solve_scaled, self.rcond = rows, 0.0, solve_scaled, rcond
-        values = eigvalsh(matrix, check_finite=False)[::-1]
+        values = lapack(eigvalsh, matrix)[::-1]
         self.rank = len(values)
         self.singular = np.sqrt(np.maximum(values, 0.0) / rows.scale_of_share)
 
@@ -251,7 +252,7 @@ class _Decomposed(Factor):
 
         super().__init__(rows)
         self.root = np.sqrt(rows.share)
-        self.U, values, self.Vt = svd(rows.dense(), full_matrices=False, check_finite=False)
+        self.U, values, self.Vt = lapack(svd, rows.dense(), full_matrices=False)
         # centring has cost the values themselves some digits
         size = max(float(values[0]), float(np.linalg.norm(rows.centre)))
         kept = values > max(rows.X.shape) * _EPS * size

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -57,6 +58,7 @@ class DualModel:
     test: np.ndarray | None
     tol: float
     max_iter: int
+    width: ClassVar[int] = 1
     # what came of it
     state: np.ndarray | None = None
     n_iter: int = 0

@@ -71,14 +71,15 @@ class _ExactTargets(Targets):
     def _factor(self, total: np.ndarray | None) -> float:
         return 1.0
 
-    def _alone(self, job: Job, present: np.ndarray, table: np.ndarray) -> JointTask:
+    def _joint(self, job: Job, present: np.ndarray, table: np.ndarray) -> JointTask:
         return JointTask(self.stream, job, present, table)
 
-    def _model(self, job: Job, table: np.ndarray, sign: np.ndarray) -> DualModel:
+    def _model(self, job: Job, table: np.ndarray, target: np.ndarray,
+               width: int = 1) -> DualModel:
         estimator = job.estimator
         terms = estimator._terms(1.0)
         return DualModel(
-            terms["loss"], 1.0 / terms["l2"], estimator.fit_intercept, job.fold, table, sign,
+            terms["loss"], 1.0 / terms["l2"], estimator.fit_intercept, job.fold, table, target,
             job.test, float(estimator.tol), estimator._max_iter(),
         )  # fmt: skip
 

@@ -12,7 +12,7 @@ from . import _parallel
 from ._core.rows import Rows
 from ._epochs import RowOrder, train
 from ._labels import absent_classes
-from ._lanes import Model, Stream
+from ._lanes import Model, Stream, lane_counts
 from ._learner import make_learner
 from ._online import relative_weight
 from ._safety import (
@@ -43,7 +43,7 @@ class Job:
 
 
 class Alone:
-    """A joint model, whose outputs depend on one another: trained by itself in the same order."""
+    """A joint model of more classes than there are lanes: trained by itself in the same order."""
 
     def __init__(self, stream: Stream, rows: Rows, job: Job, y: np.ndarray, weight: np.ndarray):
         self.stream, self.X, self.job, self.y, self.weight = stream, rows, job, y, weight
@@ -122,7 +122,7 @@ class Targets:
             )
         job.absent = absent_classes(job.classes, (self._mass(job.fold) * table)[present])
         if len(present) > 2 and estimator._is_joint(len(present)):
-            job.outputs = [self._alone(job, present, table)]
+            job.outputs = [self._joint(job, present, table)]
             return
         positive = present[1:] if len(present) == 2 else present
         for k in positive:
@@ -130,20 +130,22 @@ class Targets:
             sign[k] = 1.0
             job.outputs.append(self._model(job, table, sign))
 
-    def _model(self, job: Job, table: np.ndarray, sign: np.ndarray) -> Any:
-        """One output of a job."""
-        estimator = job.estimator
-        return Model(estimator._rule(), estimator._plan(None), job.fold, table, sign, job.test)
+    def _model(self, job: Job, table: np.ndarray, target: np.ndarray, width: int = 1) -> Any:
+        """One output of a job, or all those of a joint model."""
+        rule, plan = job.estimator._rule(), job.estimator._plan(None)
+        return Model(rule, plan, job.fold, table, target, job.test, width)
 
     def _factor(self, total: np.ndarray | None) -> float:
         """What weights are multiplied by: their mean on the training set shall be 1."""
         return _factor(total)
 
-    def _alone(self, job: Job, present: np.ndarray, table: np.ndarray) -> Any:
-        """The task of a joint model."""
+    def _joint(self, job: Job, present: np.ndarray, table: np.ndarray) -> Any:
+        """A joint model: in a pass with others if there are lanes for all its classes."""
         stream = self.stream
         number = np.zeros(len(self.labels))
         number[present] = np.arange(len(present))
+        if len(present) <= lane_counts(stream.X.dtype)[-1]:
+            return self._model(job, table, number, len(present))
         plain = not len(stream.sample_weight) and bool((table[present] == 1).all())
         weight = _NO_WEIGHTS if plain else table[stream.codes]
         if len(stream.sample_weight):
@@ -210,6 +212,8 @@ class Targets:
                 y = self.y[self.stream.memberships[model.fold]]
                 return best_constant_loss(rule, y, _NO_WEIGHTS if weight is None else weight)
             mass = self._mass(model.fold) * model.class_weight
+            if model.width > 1:
+                return best_constant_loss(rule, model.class_target, mass, model.width)
             sides = [mass[model.class_target < 0].sum(), mass[model.class_target > 0].sum()]
             return best_constant_loss(rule, np.array([-1.0, 1.0]), np.array(sides))
 

@@ -1,7 +1,8 @@
 """Models that are trained side by side, one per lane: a pass over the rows for up to 16 of them.
 
-`fl_multi.h` states what a lane is. A pass is a task for a thread. What its models have learnt comes
-out as learners (`_learner`), as if each had been trained alone.
+`fl_multi.h` states what a lane is; a joint model takes one per class. A pass is a task for a
+thread. What its models have learnt comes out as learners (`_learner`), as if each had been trained
+alone.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from ._parallel import Cancelled, is_cancelled
 from ._patterns import row_patterns, without_idle
 from ._scores import rows_per_call
 
-__all__ = ["LANES", "Model", "Pass", "Stream", "lane_bytes"]
+__all__ = ["LANES", "Model", "Pass", "Stream", "lane_bytes", "lane_counts"]
 
 # The numbers of lanes that there are kernels for. One line of 64 bytes per feature is best.
 LANES = (4, 8, 16)
@@ -60,10 +61,11 @@ class Stream:
 
 @dataclass
 class Model:
-    """One output to train, and what came of it.
+    """One output to train, or the outputs of a joint model, and what came of it.
 
     Row i weighs `class_weight[codes[i]]`, times its sample weight, and has the target
-    `class_target[codes[i]]` (regressions: the row's own, and one class).
+    `class_target[codes[i]]` (regressions: the row's own, and one class). A joint model is `width`
+    lanes wide, one per class; its targets are class numbers.
     """
 
     rule: dict[str, Any]
@@ -72,6 +74,7 @@ class Model:
     class_weight: np.ndarray
     class_target: np.ndarray
     test: np.ndarray | None
+    width: int = 1
     progress: Progress | None = None
     learner: Any = None
     error: Exception | None = None
@@ -89,8 +92,13 @@ class Model:
         power = rule["power_t"] if rule["schedule"] == 2 else 0.0
         return (
             rule["loss"], rule["schedule"], power, rule["average_from"] > 0, rule["l1"] > 0,
-            str(self.plan.shuffle),
+            str(self.plan.shuffle), self.width,
         )  # fmt: skip
+
+
+def lane_counts(dtype: np.dtype) -> list[int]:
+    """The numbers of lanes for weights of this type: no more than stand in one line."""
+    return [n for n in LANES if n * dtype.itemsize <= _LINE_BYTES]
 
 
 def lane_bytes(model: Model, X: Rows) -> int:
@@ -153,8 +161,9 @@ class Pass:
             raise Cancelled
 
     def _begin(self) -> None:
-        """Lay out lanes and memory; lane l is that of model `lane_of[l]`."""
+        """Lay out lanes and memory; place p, which is `width` lanes, holds model `placed[p]`."""
         X, rule, L = self.stream.X, self.models[0].rule, self.n_lanes
+        self.width = self.models[0].width
         size = X.shape[1] * L
         self.v = aligned_zeros(size, X.dtype)
         self.u = aligned_zeros(size if rule["average_from"] > 0 else 0, X.dtype)
@@ -162,25 +171,34 @@ class Pass:
         self.lanes = np.zeros((len(_multi.FIELDS), _multi.MAX_LANES))
         for name in ("scale", "product", "alpha", "t0"):
             self.lanes[_FIELD[name]] = 1.0
-        self.lane_of = list(range(len(self.models)))
-        self.active = set(self.lane_of)
-        for lane, model in enumerate(self.models):
+        self.placed = list(range(len(self.models)))
+        self.active = set(self.placed)
+        for place, model in enumerate(self.models):
             model.progress = Progress(model.plan)
             for name in _RULE:
-                self.lanes[_FIELD[name], lane] = model.rule[name]
+                self.lanes[_FIELD[name], self._span(place)] = model.rule[name]
         self._lay_out_patterns()
         own = len(self.stream.sample_weight) > 0
         weighted = own or not np.isin(self.pattern_weight, (0.0, 1.0)).all()
         self.plan = {
             "loss": rule["loss"], "schedule": rule["schedule"], "power_t": rule["power_t"],
-            "weighted": weighted,
+            "weighted": weighted, "classes": self.width,
         }  # fmt: skip
+
+    def _span(self, place: int) -> slice:
+        """The lanes of a place."""
+        return slice(place * self.width, (place + 1) * self.width)
+
+    def _lanes_at(self, places: list[int]) -> list[int]:
+        """The lanes of some places, one after another."""
+        return [lane for place in places for lane in range(*self._span(place).indices(1 << 30))]
 
     def _lay_out_patterns(self) -> None:
         """Weights and targets of the lanes, by what the rows have in common."""
         stream = self.stream
+        by_lane = [model for model in self.models for _ in range(self.width)]
         self.pattern, self.pattern_weight, self.pattern_target = row_patterns(
-            stream.memberships, stream.codes, stream.n_classes, self.models, self.n_lanes
+            stream.memberships, stream.codes, stream.n_classes, by_lane, self.n_lanes
         )
         self._forget_idle_patterns()
 
@@ -209,7 +227,7 @@ class Pass:
         return [(first, min(first + step, d)) for first in range(0, d, step)]
 
     def _judge(self) -> list[int]:
-        """Enter an epoch for each active lane; returns the lanes that are done."""
+        """Enter an epoch for each active model; returns the places that are done."""
         logarithm = np.empty(_multi.MAX_LANES)
         _losses.log1p(self.lanes[_FIELD["product"]] - 1.0, logarithm)
         self.lanes[_FIELD["sum_loss"]] += logarithm
@@ -221,31 +239,33 @@ class Pass:
                 squares,
             )  # fmt: skip
         done = []
-        for lane in sorted(self.active):
-            model = self.models[self.lane_of[lane]]
-            numbers = {name: float(self.lanes[_FIELD[name], lane]) for name in _STATE}
-            rule = dict(model.rule, eta0=float(self.lanes[_FIELD["eta0"], lane]))
-            penalty = rule["l1"] * sizes[lane] + 0.5 * rule["l2"] * squares[lane]
-            finite = bool(np.isfinite([numbers["intercept"], numbers["sum_loss"]]).all())
-            finite = finite and self._has_finite_weights(lane, squares[lane])
+        for place in sorted(self.active):
+            model, span = self.models[self.placed[place]], self._span(place)
+            rule = dict(model.rule, eta0=float(self.lanes[_FIELD["eta0"], span.start]))
+            penalty = rule["l1"] * sizes[span].sum() + 0.5 * rule["l2"] * squares[span].sum()
+            sum_loss, mass = (
+                float(self.lanes[_FIELD[name], span.start]) for name in ("sum_loss", "sum_weight")
+            )
+            finite = bool(np.isfinite([*self.lanes[_FIELD["intercept"], span], sum_loss]).all())
+            finite = finite and self._has_finite_weights(span, squares[span])
             view = _LaneView(rule, finite, float(penalty) if rule["l1"] or rule["l2"] else 0.0)
-            loss = numbers["sum_loss"] / max(numbers["sum_weight"], np.finfo(float).tiny)
+            loss = sum_loss / max(mass, np.finfo(float).tiny)
             try:
                 model.progress.judge(view, loss)
             except ValueError as error:
                 model.error = error
-            self.lanes[_FIELD["eta0"], lane] = view.rule["eta0"]
+            self.lanes[_FIELD["eta0"], span] = view.rule["eta0"]
             model.rule = view.rule
             if model.error is not None or not model.progress.goes_on:
-                done.append(lane)
+                done.append(place)
         return done
 
-    def _has_finite_weights(self, lane: int, square: float) -> bool:
+    def _has_finite_weights(self, span: slice, squares: np.ndarray) -> bool:
         """Whether no weight has overflowed; the sum of finite squares may."""
-        if np.isfinite(square):
+        if np.isfinite(squares).all():
             return True
-        v = self._lane_arrays(self.v, [lane])[0]
-        return _rows.first_non_finite(v, 0, len(v)) < 0
+        arrays = self._lane_arrays(self.v, list(range(span.start, span.stop)))
+        return all(_rows.first_non_finite(v, 0, len(v)) < 0 for v in arrays)
 
     def _lane_arrays(self, v: np.ndarray, lanes: list[int]) -> list[np.ndarray]:
         """The numbers of some lanes by the user's columns."""
@@ -258,25 +278,41 @@ class Pass:
         return out
 
     def _take_out(self, done: list[int]) -> None:
-        """Make learners of the lanes that are done; they learn no more."""
-        good = [lane for lane in done if self.models[self.lane_of[lane]].error is None]
-        arrays = [self._lane_arrays(kept, good) for kept in (self.v, self.u, self.paid)]
-        for lane, v, u, paid in zip(good, *arrays, strict=True):
-            model = self.models[self.lane_of[lane]]
-            state = {name: float(self.lanes[_FIELD[name], lane]) for name in _STATE}
-            memory = {"v": v, "u": u, "paid": paid, "state": state, "rule": dict(model.rule)}
-            model.learner = make_learner(len(v), v.dtype, model.rule, memory=memory)
+        """Make learners of the models at places that are done; they learn no more."""
+        for place in done:
+            model = self.models[self.placed[place]]
+            if model.error is None:
+                memory = self._memory(self._span(place), model.rule)
+                X = self.stream.X
+                model.learner = make_learner(
+                    X.shape[1], X.dtype, model.rule, self.width, memory=memory
+                )
         self.active -= set(done)
-        self.pattern_weight[:, done] = 0.0
+        self.pattern_weight[:, self._lanes_at(done)] = 0.0
         if self.active:
             self._forget_idle_patterns()
 
+    def _memory(self, span: slice, rule: dict[str, Any]) -> dict[str, Any]:
+        """The memory of the learner that some lanes make."""
+        lanes = list(range(span.start, span.stop))
+        v, u, paid = (self._lane_arrays(kept, lanes) for kept in (self.v, self.u, self.paid))
+        state = {name: float(self.lanes[_FIELD[name], span.start]) for name in _STATE}
+        rest = {"state": state, "rule": dict(rule)}
+        if self.width == 1:
+            return {"v": v[0], "u": u[0], "paid": paid[0], **rest}
+        b = np.zeros((4, self.width))
+        b[0] = self.lanes[_FIELD["intercept"], span]
+        b[1] = self.lanes[_FIELD["sum_intercept"], span]
+        state.update(intercept=0.0, sum_intercept=0.0)
+        V, u, paid = (np.stack(arrays, axis=1).ravel() for arrays in (v, u, paid))
+        return {"V": V, "b": b, "u": u, "paid": paid, **rest}
+
     def _compact(self) -> bool:
         """Move the lanes that still learn together, once half of them are gone."""
-        n = next(lanes for lanes in LANES if lanes >= len(self.active))
+        n = next(lanes for lanes in LANES if lanes >= len(self.active) * self.width)
         if not self.active or n >= self.n_lanes:
             return False
-        kept = sorted(self.active)
+        kept = self._lanes_at(sorted(self.active))
         L, d = self.n_lanes, self.stream.X.shape[1]
 
         def moved(old: np.ndarray) -> np.ndarray:
@@ -290,8 +326,8 @@ class Pass:
         self.lanes = np.ascontiguousarray(self.lanes[:, kept + idle])
         self.pattern_weight = np.ascontiguousarray(self.pattern_weight[:, (kept + idle)[:n]])
         self.pattern_target = np.ascontiguousarray(self.pattern_target[:, (kept + idle)[:n]])
-        self.lane_of = [self.lane_of[lane] for lane in kept]
-        self.active, self.n_lanes = set(range(len(kept))), n
+        self.placed = [self.placed[place] for place in sorted(self.active)]
+        self.active, self.n_lanes = set(range(len(self.placed))), n
         return True
 
     def _respond(self, compacted: bool) -> None:
@@ -313,29 +349,29 @@ class Pass:
                     ISA, self.n_lanes, self.lanes, self.v, self.u, self.paid, first, last, self.v
                 )
         by_test: dict[int, list[int]] = {}
-        for lane, model in enumerate(self.models if not compacted else wanted):
-            if model.test is not None and model.error is None:
-                by_test.setdefault(id(model.test), []).append(lane)
         models = wanted if compacted else self.models
-        for lanes in by_test.values():
-            self._respond_to(models[lanes[0]].test, lanes, [models[k] for k in lanes], intercept)
+        for place, model in enumerate(models):
+            if model.test is not None and model.error is None:
+                by_test.setdefault(id(model.test), []).append(place)
+        for places in by_test.values():
+            self._respond_to([models[k] for k in places], self._lanes_at(places), intercept)
 
     def _lay_out_again(self, wanted: list[Model], intercept: np.ndarray) -> list[Model]:
         """Put the final weights of all models side by side once more."""
-        self.n_lanes = next(lanes for lanes in LANES if lanes >= len(wanted))
+        self.n_lanes = next(lanes for lanes in LANES if lanes >= len(wanted) * self.width)
         d = self.stream.X.shape[1]
         self.v = aligned_zeros(d * self.n_lanes, self.v.dtype)
-        for lane, model in enumerate(wanted):
+        for place, model in enumerate(wanted):
             W, b = model.learner.weights()
-            intercept[lane] = b[0]
-            for first, last in self._pieces():
-                _multi.scatter(W[0], self.v, self.n_lanes, lane, self.stream.place, first, last)
+            intercept[self._span(place)] = b
+            for lane, w in zip(self._lanes_at([place]), W, strict=True):
+                for first, last in self._pieces():
+                    _multi.scatter(w, self.v, self.n_lanes, lane, self.stream.place, first, last)
         return wanted
 
-    def _respond_to(
-        self, test: np.ndarray, lanes: list[int], models: list[Model], intercept: np.ndarray
-    ) -> None:
-        """Responses to the rows `test` of the models in the given lanes."""
+    def _respond_to(self, models: list[Model], lanes: list[int], intercept: np.ndarray) -> None:
+        """Responses of the models in the given lanes to the rows that all of them hold out."""
+        test = models[0].test
         X, out = self.stream.X, np.empty((len(lanes), len(test)))
         chosen = np.array(lanes, dtype=np.int64)
         piece, defined = rows_per_call(X, self.n_lanes), True
@@ -345,10 +381,16 @@ class Pass:
             defined &= _multi.respond(
                 ISA, self.n_lanes, X, test, self.v, intercept, chosen, out, start, stop
             )
-        for model, p in zip(models, out, strict=True):
-            model.responses = p
+        for k, model in enumerate(models):
+            p = out[self._span(k)]
+            model.responses = p[0] if self.width == 1 else np.ascontiguousarray(p.T)
             if not defined and np.isnan(p).any():
                 model.error = ValueError(
-                    f"The response of row {test[np.isnan(p).argmax()]} is not a number: the values "
+                    f"The response of row {test[_first_undefined(p)]} is not a number: the values "
                     "of X are too large for these weights. Scale the columns of X."
                 )
+
+
+def _first_undefined(p: np.ndarray) -> int:
+    """The first of the columns of p that holds NaN."""
+    return int(np.isnan(p).any(axis=0).argmax())

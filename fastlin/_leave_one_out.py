@@ -37,6 +37,7 @@ from ._centred import Centred, blocks, gram, kernel_matrix
 from ._cholesky import cholesky
 from ._clone import clone
 from ._direct import MOST_ORDER, Factor, answer, solve
+from ._lapack import lapack, matmul
 from ._problem import Fit, Problem
 from ._row_slices import rows_taken
 
@@ -116,7 +117,7 @@ class Spectrum:
         out = np.empty((n, len(l2)))
         for start, block in blocks(self.rows.X, np.ones(n), self.rows.centre):
             part = slice(start, start + len(block))
-            block = block @ self.vectors
+            block = matmul(block, self.vectors)
             residual = target[part, None] - block @ answers
             block *= block
             leverage = block @ inverse
@@ -183,7 +184,7 @@ def _eigh(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues, ascending, and eigenvectors."""
     from scipy.linalg import eigh
 
-    return eigh(matrix, overwrite_a=True, check_finite=False)
+    return lapack(eigh, matrix, overwrite_a=True)
 
 
 def held_out(problem: Problem) -> np.ndarray | None:

@@ -22,7 +22,7 @@ from ._epochs import RowOrder, row_order
 from ._exact_pass import fit_exact_together, fits_exactly_together
 from ._fold_targets import Alone, Job, Targets
 from ._folds import row_numbers
-from ._lanes import LANES, Model, Pass, Stream, lane_bytes
+from ._lanes import LANES, Model, Pass, Stream, lane_bytes, lane_counts
 from ._online import OnlineEstimator
 from ._params import shown
 from ._patterns import parted
@@ -227,9 +227,8 @@ def _passes(stream: Stream, jobs: list[Job], n_jobs: int | None, limit: int | No
         if isinstance(output, Model)
     ]  # fmt: skip
     X = stream.X
-    widths = [n for n in LANES if n * X.dtype.itemsize <= 64]
     parts = parted(
-        models, widths, X.shape[1], lambda model: lane_bytes(model, X), n_jobs, limit
+        models, lane_counts(X.dtype), X.shape[1], lambda model: lane_bytes(model, X), n_jobs, limit
     )
     return [Pass(stream, part, n_lanes) for part, n_lanes in parts]
 
@@ -253,10 +252,7 @@ def _finish(job: Job, targets: Targets) -> Any:
     if job.test is None:
         return None
     p = [out.responses for out in job.outputs]
-    if isinstance(job.outputs[0], Alone):
-        responses = p[0]
-    else:
-        responses = p[0] if len(p) == 1 else np.stack(p, axis=1)
+    responses = p[0] if len(p) == 1 else np.stack(p, axis=1)
     for k in job.absent:
         responses[:, k] = -np.inf
     return responses

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-__all__ = ["Cancelled", "is_cancelled", "n_threads", "run"]
+__all__ = ["Cancelled", "aside", "is_cancelled", "n_threads", "run"]
 
 # Seconds between two looks at Ctrl-C, where a wait for threads can't be interrupted (Windows).
 _GLANCE = 0.2
@@ -55,6 +55,31 @@ def n_threads(n_jobs: int | None) -> int:
     affinity = getattr(os, "sched_getaffinity", None)
     cores = len(affinity(0)) if affinity else os.cpu_count() or 1
     return max(1, cores + 1 + int(n_jobs))
+
+
+def aside(function: Callable[..., Any], *values: Any, **options: Any) -> Any:
+    """Call a long function of another library, which looks neither for Ctrl-C nor for a run that
+    is given up, in a thread of its own; if either comes, it is left to end by itself, and what it
+    returns is forgotten."""
+    found: list[tuple[Any, BaseException | None]] = []
+    done = threading.Event()
+
+    def call() -> None:
+        try:
+            found.append((function(*values, **options), None))
+        except BaseException as error:
+            found.append((None, error))
+        finally:
+            done.set()
+
+    threading.Thread(target=call, daemon=True).start()
+    while not done.wait(_GLANCE):
+        if is_cancelled():
+            raise Cancelled
+    value, error = found[0]
+    if error is not None:
+        raise error
+    return value
 
 
 def run(

@@ -60,7 +60,8 @@ def without_idle(pattern: np.ndarray, weight: np.ndarray) -> np.ndarray:
 def parted(models: list[Any], widths: list[int], n_columns: int, lane_bytes: Callable[[Any], int],
            n_jobs: int | None, limit: int | None) -> list[tuple[list[Any], int]]:
     """(models of one kind, number of lanes) of each pass: as many side by side as there are lanes
-    in `widths`, memory allows, and leaves work for each thread."""
+    in `widths`, of which a model takes its `width`, memory allows, and leaves work for each
+    thread."""
     whole = isinstance(limit, (int, np.integer)) and not isinstance(limit, bool)
     if limit is not None and not (whole and limit >= 1):
         raise ValueError(
@@ -73,18 +74,20 @@ def parted(models: list[Any], widths: list[int], n_columns: int, lane_bytes: Cal
     passes = []
     for alike in kinds.values():
         share = max(1, -(-len(alike) * threads // len(models)))
-        wanted = -(-len(alike) // share)
+        lanes = alike[0].width
+        wanted = -(-len(alike) // share) * lanes
         room = (machine_bytes() // 4 if limit is None else limit) // threads
         one = lane_bytes(alike[0])
-        fitting = [n for n in widths if n * one <= room]
+        wide = [n for n in widths if n >= lanes]
+        fitting = [n for n in wide if n * one <= room]
         if not fitting and limit is not None:
             raise ValueError(
-                f"memory_limit must be at least {widths[0] * one * threads} bytes for {n_columns} "
+                f"memory_limit must be at least {wide[0] * one * threads} bytes for {n_columns} "
                 f"columns, got {limit}; hash the columns to fewer."
             )
-        most = (fitting or widths[:1])[-1]
-        size = next((n for n in widths if n >= wanted and n <= most), most)
+        most = (fitting or wide[:1])[-1]
+        size = next((n for n in wide if n >= wanted and n <= most), most) // lanes
         for start in range(0, len(alike), size):
             part = alike[start : start + size]
-            passes.append((part, next(n for n in widths if n >= len(part))))
+            passes.append((part, next(n for n in wide if n >= len(part) * lanes)))
     return passes

@@ -31,6 +31,8 @@ def _pieces(columns: Rows, chosen: np.ndarray) -> list[tuple[int, int]]:
     """Bounds of runs of chosen columns that take about 50 ms each."""
     if not len(chosen):
         return []
+    if columns.nnz <= _ENTRIES_PER_CALL:
+        return [(0, len(chosen))]
     sizes = (np.full(len(chosen), columns.shape[1]) if columns.indptr is None
              else columns.indptr[chosen + 1] - columns.indptr[chosen])
     run = np.cumsum(sizes) // _ENTRIES_PER_CALL

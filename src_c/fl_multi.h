@@ -9,11 +9,12 @@
  * Measured: 16 float models in one line of 64 bytes cost 3 to 4 times what one costs; lines that
  * are straddled (24 lanes) or doubled cost more per model.
  *
- * A lane never reads another lane, and its operations come in one order. So a model has the same
- * bits in any company, at any number of lanes and under any instruction set.
+ * A model never reads another one's lanes, and its operations come in one order. So a model has
+ * the same bits in any company, at any number of lanes and under any instruction set.
  *
  * The models of one pass share loss, schedule, and whether they average or pay an L1 penalty; all
- * numbers are their own.
+ * numbers are their own. A joint model (fl_joint_losses.h) has a lane per class, side by side, and
+ * the numbers of all its lanes but weights and intercepts are the same.
  */
 #ifndef FL_MULTI_H
 #define FL_MULTI_H
@@ -29,6 +30,7 @@ struct fl_multi_plan {
     int schedule;
     double power_t;
     int weighted; /* whether some s is neither 0 nor 1 */
+    int classes;  /* more than 1: lanes that stand together are the classes of one joint model */
 };
 
 /* Rule and state of each lane, under the names of fl_sgd_rule and fl_sgd_state; fit_intercept is 0

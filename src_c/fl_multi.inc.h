@@ -203,6 +203,20 @@ FL_INLINE void FL_LANED(fl_multi_losses)(int loss, const double *p, const double
     }
 }
 
+/* The same for joint losses: y is a class number, the loss stands with the first lane. */
+FL_INLINE void FL_LANED(fl_multi_joint_losses)(const struct fl_multi_plan *plan,
+                                               const struct fl_multi_lanes *lanes,
+                                               const double *p, const double *s, const double *y,
+                                               double *slope, double *u, double *v) {
+    int64_t active[FL_LANES], n_active;
+    for (int l = 0; l < FL_LANES; l++) slope[l] = u[l] = v[l] = 0.0;
+    for (int l = 0; l + plan->classes <= FL_LANES; l += plan->classes) {
+        if (!(s[l] > 0)) continue;
+        v[l] = fl_joint_loss(plan->loss, p + l, plan->classes, (int64_t)y[l],
+                             lanes->loss_parameter[l], slope + l, active, &n_active);
+    }
+}
+
 /* fl_loss_add per lane: s times loss into the sums. */
 FL_INLINE void FL_LANED(fl_multi_sum)(const struct fl_multi_plan *plan,
                                       struct fl_multi_lanes *FL_RESTRICT lanes,
@@ -304,13 +318,17 @@ static void FL_LANED(fl_multi_step)(const struct fl_multi_plan *plan,
         p[l] = lanes->scale[l] * p[l] + lanes->intercept[l];
         lanes->t[l] += s[l] > 0 ? 1.0 : 0.0;
     }
-    FL_LANED(fl_multi_losses)(plan->loss, p, y, lanes->loss_parameter, g, u, v);
+    if (plan->classes > 1) {
+        FL_LANED(fl_multi_joint_losses)(plan, lanes, p, s, y, g, u, v);
+    } else {
+        FL_LANED(fl_multi_losses)(plan->loss, p, y, lanes->loss_parameter, g, u, v);
+    }
     FL_LANED(fl_multi_sum)(plan, lanes, s, v, u);
     FL_LANED(fl_multi_etas)(plan, lanes, eta);
     if (plan->weighted) {
         for (int l = 0; l < FL_LANES; l++) g[l] *= s[l];
     }
-    if (fl_loss_has_reach(plan->loss)) {
+    if (plan->classes == 1 && fl_loss_has_reach(plan->loss)) {
         const double q = FL_TYPED(fl_square_norm)(row);
         for (int l = 0; l < FL_LANES; l++) {
             const double reach = fl_loss_reach(plan->loss, p[l], y[l], lanes->loss_parameter[l]);

@@ -47,12 +47,21 @@ ONLINE_CLASSIFIERS = [cls for cls in CLASSIFIERS if cls in ONLINE]
 ONLINE_REGRESSORS = [cls for cls in REGRESSORS if cls in ONLINE]
 
 
+def few_points(cls):
+    """A short path for those that search one: what is checked is the same, in a tenth of the
+    time."""
+    own = init_parameters(cls)
+    short = {"alphas": 8} if isinstance(own.get("alphas"), int) else {}
+    return {**short, "Cs": 3} if isinstance(own.get("Cs"), int) else short
+
+
 def made(cls, **params):
     """A model with those of the parameters that it has; what ends the training of learners that
     take steps would leave an optimum unfound, and warn of it."""
     own = init_parameters(cls)
     ends = () if cls in ONLINE else ("max_iter", "tol")
-    return cls(**{key: value for key, value in params.items() if key in own and key not in ends})
+    given = {key: value for key, value in params.items() if key in own and key not in ends}
+    return cls(**{**few_points(cls), **given})
 
 
 # Other ways of learning than by default, as (class, parameters): every optimizer, every kind of

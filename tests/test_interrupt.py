@@ -14,7 +14,7 @@ import pytest
 import fastlin
 from fastlin import SGDClassifier, _scores
 from fastlin._learner import make_learner
-from fastlin._parallel import Cancelled, n_threads, run
+from fastlin._parallel import Cancelled, aside, n_threads, run
 from fastlin._sgd import make_rule
 
 # Far more than it takes, and far less than the fits would.
@@ -162,3 +162,42 @@ def test_n_jobs_counts_like_joblib(monkeypatch):
     assert [n_threads(n) for n in (None, 1, 3, -1, -2, -8, -9, -100)] == [1, 1, 3, 8, 7, 1, 1, 1]
     with pytest.raises(ValueError, match="n_jobs"):
         n_threads(0)
+
+
+def test_a_call_aside_returns_and_raises_like_any():
+    assert aside(divmod, 7, 2) == (3, 1)
+    assert aside(sorted, [1, 3, 2], reverse=True) == [3, 2, 1]
+    with pytest.raises(ZeroDivisionError):
+        aside(divmod, 7, 0)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+def test_ctrl_c_does_not_wait_for_a_call_aside():
+    def interrupt():
+        time.sleep(0.1)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    release = threading.Event()
+    with pytest.raises(KeyboardInterrupt):
+        aside(release.wait, PATIENCE)
+    assert not release.is_set()
+    release.set()
+
+
+def test_a_call_aside_is_given_up_with_its_run():
+    release, begun = threading.Event(), threading.Event()
+
+    def fails():
+        begun.wait(PATIENCE)
+        raise RuntimeError("one of two")
+
+    def waits():
+        begun.set()
+        return aside(release.wait, PATIENCE)
+
+    started = time.monotonic()
+    with pytest.raises(RuntimeError, match="one of two"):
+        run([fails, waits], 2)
+    assert time.monotonic() - started < PATIENCE / 2
+    release.set()

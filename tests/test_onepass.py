@@ -382,24 +382,6 @@ def test_a_class_that_is_missing_from_a_training_set_is_not_that_models():
     assert "greater than one; got 1 class: [0]" in str(out[2])
 
 
-@pytest.mark.parametrize("cls", [Perceptron, SGDClassifier])
-def test_joint_models_train_in_the_same_order(cls):
-    X, _, _, _ = data()
-    y = np.arange(N) % 3
-    train_rows, test_rows = folds()
-    more = {} if cls is Perceptron else {"loss": "log_loss", "multi_class": "joint"}
-    models = [cls(max_iter=3, tol=None, random_state=0, **more) for _ in range(4)]
-    weight = np.where(np.arange(N) % 7 == 0, 0.0, 1.0)
-    out = fit_together(models, X, y, train_rows, test_rows, sample_weight=weight, n_jobs=2)
-    for model, held, p in zip(models, test_rows, out, strict=True):
-        assert p.shape == (15, 3)
-        np.testing.assert_allclose(model.decision_function(X[held]), p, rtol=0, atol=1e-12)
-    # a binary Perceptron needs no joint rule
-    models = [cls(max_iter=3, tol=None, random_state=0, **more) for _ in range(4)]
-    out = fit_together(models, X, y % 2, train_rows, test_rows)
-    assert all(p.shape == (15,) for p in out)
-
-
 def test_what_fit_sets_is_set():
     pandas = pytest.importorskip("pandas")
     X, dense, y, t = data()

@@ -4,7 +4,17 @@ import warnings
 
 import numpy as np
 import pytest
-from public import CLASSES, CLASSIFIERS, LEARNERS, ONLINE, PLAIN, REGRESSORS, VARIANTS, name
+from public import (
+    CLASSES,
+    CLASSIFIERS,
+    LEARNERS,
+    ONLINE,
+    PLAIN,
+    REGRESSORS,
+    VARIANTS,
+    few_points,
+    name,
+)
 from scipy import sparse
 
 sklearn = pytest.importorskip("sklearn")
@@ -60,7 +70,11 @@ COMPOSED = [
     Pipeline([("scale", preprocessing.StandardScaler()), ("learn", learner)])
     for learner in (SGDClassifier(random_state=0), SGDRegressor(random_state=0))
 ]
-ESTIMATORS = [*(cls() for cls in PLAIN), *(cls(**params) for cls, params in VARIANTS), *COMPOSED]
+ESTIMATORS = [
+    *(cls(**few_points(cls)) for cls in PLAIN),
+    *(cls(**params) for cls, params in VARIANTS),
+    *COMPOSED,
+]
 
 
 # Some losses have no curvature, so that no answer is good to the last digit: rows are visited

@@ -44,8 +44,6 @@ def test_forty_fits_at_once_have_the_same_bits(cls, quiet):
         def fit(k):
             rows = sparse.csr_array(X) if k % 2 else X
             few = {"max_iter": 5, "Cs": (0.1, 1.0), "cv": 2}
-            if isinstance(init_parameters(cls).get("alphas"), int):
-                few["alphas"] = 5
             given = {"random_state": seed, **few, **(extra if k % 3 else {})}
             return bits(made(cls, **given).fit(rows, y))
 

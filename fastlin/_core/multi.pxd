@@ -11,6 +11,7 @@ cdef extern from "fl_multi.h" nogil:
         int schedule
         double power_t
         int weighted
+        int classes
     struct fl_multi_lanes:
         pass
     struct fl_multi_memory:

@@ -1,0 +1,31 @@
+"""LAPACK's routines and BLAS's product of matrices of any size, with an eye on Ctrl-C."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ._parallel import aside
+
+__all__ = ["lapack", "matmul"]
+
+# Rows and columns from which a routine may take more than a tenth of a second
+_LONG = 700
+# The same for the multiplications of a product
+_LONG_PRODUCT = 1e9
+
+
+def lapack(routine: Callable[..., Any], matrix: np.ndarray, **options: Any) -> Any:
+    """`routine(matrix, check_finite=False, **options)`; where it takes long, Ctrl-C is seen."""
+    if min(matrix.shape) < _LONG:
+        return routine(matrix, check_finite=False, **options)
+    return aside(routine, matrix, check_finite=False, **options)
+
+
+def matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a @ b; where it takes long, Ctrl-C is seen."""
+    if a.size * b.shape[1] < _LONG_PRODUCT:
+        return a @ b
+    return aside(np.matmul, a, b)
