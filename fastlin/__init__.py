@@ -38,6 +38,9 @@ _HOMES = {
     "MultinomialNB": "naive_bayes",
     "BernoulliNB": "naive_bayes",
     "ComplementNB": "naive_bayes",
+    "KernelPerceptron": "kernel_machines",
+    "KernelSVC": "kernel_machines",
+    "KernelLogisticRegression": "kernel_machines",
     "margin": "_margin",
     "mistake_bound": "_margin",
     "HashingVectorizer": "text",
@@ -66,7 +69,7 @@ _HOMES = {
     "InvalidParameterError": "_exceptions",
     "NotFittedError": "_exceptions",
 }
-_MODULES = ("datasets", "model_selection", "plot")
+_MODULES = ("datasets", "kernels", "model_selection", "plot")
 
 __all__ = [*_HOMES, *_MODULES, "__version__"]
 

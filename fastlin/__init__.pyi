@@ -1,4 +1,5 @@
 from . import datasets as datasets
+from . import kernels as kernels
 from . import model_selection as model_selection
 from . import plot as plot
 from ._data import Rows as Rows
@@ -14,6 +15,9 @@ from ._reductions import OutputCode as OutputCode
 from .categories import OneHotEncoder as OneHotEncoder
 from .io import dump_svmlight_file as dump_svmlight_file
 from .io import load_svmlight_file as load_svmlight_file
+from .kernel_machines import KernelLogisticRegression as KernelLogisticRegression
+from .kernel_machines import KernelPerceptron as KernelPerceptron
+from .kernel_machines import KernelSVC as KernelSVC
 from .lasso import ElasticNet as ElasticNet
 from .lasso import ElasticNetCV as ElasticNetCV
 from .lasso import Lasso as Lasso

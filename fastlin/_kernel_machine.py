@@ -14,7 +14,16 @@ from ._exceptions import warn_convergence
 from ._gram_rows import GramRows
 from ._kernel_dual import KernelFit, solve_kernel
 from ._labels import labels_of, weights_of
-from ._params import Boolean, Callable, ClassWeight, Either, Instance, Integer, OneOf, RandomState, Real
+from ._params import (
+    Callable,
+    ClassWeight,
+    Either,
+    Instance,
+    Integer,
+    OneOf,
+    RandomState,
+    Real,
+)
 from ._problem import Problem
 from ._random import spawn_seed
 from ._similarity import NAMES, samples_of, scale_of, similarity_of

@@ -1,4 +1,4 @@
-"""Training of perceptrons with a kernel: w = sum_i a_i phi(x_i), where a_i changes with mistakes."""
+"""Perceptrons with a kernel: w = sum_i a_i phi(x_i), where a_i changes with mistakes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """The kernels that learners take by name: samples on their way in, and blocks of Gram matrices.
 
 A `Similarity` holds samples in a form of its own and answers for blocks of their Gram matrix. Rows
-of numbers come through the door of all learners; strings, trees and what a callable takes are lists.
+of numbers come through the door of all learners; strings, trees and what a callable takes are
+lists.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ __all__ = ["NAMES", "Similarity", "samples_of", "scale_of", "similarity_of", "ta
 
 # Samples whose kernel with themselves is asked for at a time
 _FEW = 16
+_NO_VARIANCE = 1e-28
 
 
 class Similarity:
@@ -136,7 +138,7 @@ class _OfVectors(Similarity):
     def gram(self, samples: Vectors) -> np.ndarray:
         """K of all pairs."""
         n = len(samples)
-        samples.squares  # before threads ask for it at once
+        samples.measure()  # before threads ask for it at once
         with np.errstate(over="ignore", invalid="ignore"):
             found = in_strips(lambda rows: self._block(samples, rows, samples), n, n, self.n_jobs)
         return self._checked(found, n, n)
@@ -266,7 +268,8 @@ def scale_of(gamma: Any, samples: Any, weight: np.ndarray | None) -> float:
     # about the means of the columns, lest digits are lost where these are large
     within = _squares_about(samples, share, mean)
     variance = float((within + (mean - mean.mean()) ** 2).mean())
-    return 1.0 / (d * variance) if variance > 0 else 1.0
+    # what rounding leaves of equal numbers is no variance
+    return 1.0 / (d * variance) if variance > _NO_VARIANCE * float((mean * mean).mean()) else 1.0
 
 
 def _squares_about(X: Rows, share: np.ndarray, mean: np.ndarray) -> np.ndarray:

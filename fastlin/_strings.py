@@ -79,8 +79,8 @@ def _listed(samples: Any) -> list:
     """The strings as a list."""
     if isinstance(samples, (str, bytes)) or not hasattr(samples, "__iter__"):
         raise TypeError(
-            f"samples must be a list of strings or of sequences, got {shown(samples)}; put a single "
-            "string in a list."
+            f"samples must be a list of strings or of sequences, got {shown(samples)}; put a "
+            "single string in a list."
         )
     samples = list(samples)
     if not samples:
@@ -136,8 +136,8 @@ def _fill(symbols: np.ndarray, ends: np.ndarray, groups: np.ndarray, starts: np.
     """Rows first ... stop - 1 of the Gram matrix."""
     place = np.array([first, first // _gram.STRINGS if symmetric else 0, 0], np.int64)
     room, total = np.empty(length * int(np.diff(starts).max())), np.empty(_gram.STRINGS)
-    while not _gram.subsequences(symbols, ends, groups, starts, length, decay, symmetric, place, stop,
-                                 _CELLS_PER_CALL, room, total, out):
+    while not _gram.subsequences(symbols, ends, groups, starts, length, decay, symmetric, place,
+                                 stop, _CELLS_PER_CALL, room, total, out):
         if _parallel.is_cancelled():
             raise _parallel.Cancelled
 

@@ -45,6 +45,10 @@ class Vectors:
     @property
     def squares(self) -> np.ndarray:
         """|x_i - centre|^2 of each row"""
+        return self.measure()
+
+    def measure(self) -> np.ndarray:
+        """The same; the first call takes a pass over the rows."""
         if self._squares is None:
             dense, centre = self.dense, self.centre
             if dense is not None:

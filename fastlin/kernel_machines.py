@@ -152,8 +152,8 @@ class KernelPerceptron(KernelMachine):
                places: list[int]) -> tuple[np.ndarray, np.ndarray]:
         (seed,) = spawn_seed(self.random_state, 1)
         learnt = learn_by_mistakes(
-            gram, codes, weight, n_outputs, self.fit_intercept, self.average, self.max_iter,
-            self.tol, self.n_iter_no_change, self.shuffle, seed,
+            gram, codes, weight / weight.mean(), n_outputs, self.fit_intercept, self.average,
+            self.max_iter, self.tol, self.n_iter_no_change, self.shuffle, seed,
         )
         self.n_iter_, self.n_mistakes_ = learnt.n_iter, learnt.n_mistakes
         return learnt.a, learnt.b
@@ -267,7 +267,7 @@ class KernelLogisticRegression(DualMachine):
     >>> X = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
     >>> model = KernelLogisticRegression(C=100.0).fit(X, [0, 1, 1, 0])
     >>> model.predict(X), model.predict_proba([[0.0, 1.0]]).round(1)
-    (array([0, 1, 1, 0]), array([[0.1, 0.9]]))
+    (array([0, 1, 1, 0]), array([[0., 1.]]))
     """
 
     _needs_all = True

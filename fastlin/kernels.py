@@ -210,7 +210,7 @@ def string_subsequence_kernel(S: Any, T: Any = None, length: int = 3, decay: flo
     >>> string_subsequence_kernel(["cat"], ["car"], length=2, decay=0.5, normalize=False)
     array([[0.0625]])
     >>> string_subsequence_kernel([["the", "old", "cat"]], [["the", "cat"]], length=2).round(3)
-    array([[0.316]])
+    array([[0.333]])
     """
     _check(length=length, decay=decay, normalize=normalize, n_jobs=n_jobs)
     parts = as_strings(S) if T is None else as_strings(S, T)
@@ -316,7 +316,9 @@ def tree_kernel(S: Any, T: Any = None, decay: float = 0.5, normalize: bool = Tru
     _check(decay=decay, normalize=normalize, n_jobs=n_jobs)
     trees, counts = as_trees(S) if T is None else as_trees(S, T)
     gram = tree_gram(trees, counts[0], float(decay), n_jobs)
-    if normalize:
+    if normalize and T is None:
+        gram = _normalized_by_diagonal(gram)
+    elif normalize:
         own = _finite(tree_diagonal(trees, float(decay)))
         gram = _normalized(gram, own[: counts[0]], own[-counts[-1] :])
     return _finite(gram)
@@ -348,7 +350,8 @@ def _dots(A: Vectors, B: Vectors, rows: slice) -> np.ndarray:
 def _of_vectors(block: Callable[[slice], np.ndarray], A: Vectors, B: Vectors,
                 n_jobs: int | None) -> np.ndarray:
     """The Gram matrix; exactly symmetric, where it is one of the same rows."""
-    B.squares, A.squares  # before threads ask for them at once
+    for each in (A, B):
+        each.measure()  # before threads ask for it at once
     with np.errstate(over="ignore", invalid="ignore"):
         gram = _finite(in_strips(block, len(A), len(B), n_jobs))
     return 0.5 * (gram + gram.T) if A is B else gram
@@ -358,8 +361,7 @@ def _finished(gram: np.ndarray, parts: list, normalize: bool, symmetric: bool,
               diagonal: Callable[[Any], np.ndarray]) -> np.ndarray:
     """A Gram matrix of strings, normalised on request."""
     if normalize and symmetric:
-        own = _finite(np.diagonal(gram).copy())
-        gram = _normalized(gram, own, own)
+        gram = _normalized_by_diagonal(gram)
     elif normalize:
         gram = _normalized(gram, *(_finite(diagonal(part)) for part in parts))
     return _finite(gram)
@@ -369,6 +371,15 @@ def _normalized(gram: np.ndarray, own: np.ndarray, others: np.ndarray) -> np.nda
     """K(s, t) / sqrt(K(s, s) K(t, t)); 0 where K(s, s) or K(t, t) is 0."""
     left, right = np.sqrt(own), np.sqrt(others)
     return gram / np.where(left > 0, left, 1.0)[:, None] / np.where(right > 0, right, 1.0)
+
+
+def _normalized_by_diagonal(gram: np.ndarray) -> np.ndarray:
+    """The same of a symmetric matrix; it stays symmetric, with a diagonal of 1 and 0."""
+    own = _finite(np.diagonal(gram))
+    found = _normalized(gram, own, own)
+    found = 0.5 * (found + found.T)
+    found[np.diag_indices_from(found)] = own > 0
+    return found
 
 
 def _finite(gram: np.ndarray) -> np.ndarray:

@@ -1,8 +1,8 @@
 /* Dual ascent on pairs of rows, where the responses to all rows are known: what kernels make cheap.
  *
  * The problem and its symbols are those of fl_dual.h, with K_ij = x_i.x_j given and w unknown:
- * the state is f_i = sum_j C_j a_j K_ij. Where b is free, sum_i C_i a_i = 0, and what moves keeps to
- * that in pairs: C_i a_i rises and C_j a_j falls by the same (Platt 1998, "Sequential minimal
+ * the state is f_i = sum_j C_j a_j K_ij. Where b is free, sum_i C_i a_i = 0, and what moves keeps
+ * to that in pairs: C_i a_i rises and C_j a_j falls by the same (Platt 1998, "Sequential minimal
  * optimization"). For losses whose conjugate is a line or a parabola on its domain,
  *     e_i = y_i - c a_i - f_i,      c = 0 (hinge) or 1/2 (squared hinge),
  * is the b at which row i asks for nothing. The dual falls short of its maximum as long as
@@ -12,8 +12,8 @@
  * selection using second order information for training support vector machines", JMLR 6). The step
  * itself is the loss's own, at b = e_j and with the curvature of the pair, cut at the bound of a_j.
  *
- * `rise` is 0 where a_i can rise and -infinity elsewhere, `fall` 0 and +infinity, so that a search is
- * a maximum of sums. Searches go by blocks with a maximum for each of eight lanes, which is what
+ * `rise` is 0 where a_i can rise and -infinity elsewhere, `fall` 0 and +infinity, so that a search
+ * is a maximum of sums. Searches go by blocks with a maximum for each of eight lanes, which is what
  * compilers turn into vectors; only a block with a new maximum is gone through once more.
  */
 #ifndef FL_PAIRS_H

@@ -12,9 +12,10 @@
  *
  * K'' along t is a chain in which each number waits for the one before: FL_STRINGS strings t stand
  * side by side, symbol j of string k at t[j FL_STRINGS + k], and so do their chains. Shorter ones
- * are filled up with FL_NO_SYMBOL, which equals nothing. Where x stands in t is found once for all p,
- * as factors lambda^2 and 0: comparisons inside of the recursion would be branches, which took twice
- * as long. Symbols are numbers in doubles, so that a comparison has the width of its factor.
+ * are filled up with FL_NO_SYMBOL, which equals nothing. Where x stands in t is found once for all
+ * p, as factors lambda^2 and 0: comparisons inside of the recursion would be branches, which took
+ * three times as long. Symbols are numbers in doubles, so that a comparison has the width of its
+ * factor.
  */
 #ifndef FL_SEQUENCES_H
 #define FL_SEQUENCES_H
@@ -24,8 +25,8 @@
 #define FL_STRINGS 16
 #define FL_NO_SYMBOL (-1.0)
 
-/* What a step needs, for strings t of m symbols: K'_p, p = 1 ... n - 1, for the symbols of s taken so
- * far, m FL_STRINGS numbers each, and the factors of a symbol. */
+/* What a step needs, for strings t of m symbols: K'_p, p = 1 ... n - 1, for the symbols of s taken
+ * so far, m FL_STRINGS numbers each, and the factors of a symbol. */
 FL_INLINE int64_t fl_subsequence_room(int64_t n, int64_t m) { return n * m * FL_STRINGS; }
 
 FL_INLINE void fl_subsequence_begin(double *FL_RESTRICT room, int64_t n, int64_t m) {

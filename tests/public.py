@@ -36,9 +36,12 @@ CLASSES = sorted(
 PLAIN = [cls for cls in CLASSES if REQUIRED not in init_parameters(cls).values()]
 # Those that count, with tests of their own; the lists below are of linear models with weights.
 COUNTING = [cls for cls in PLAIN if cls.__name__.endswith("NB")]
+# Those in the space of a kernel, which have none either.
+KERNELISED = [cls for cls in PLAIN if cls.__name__.startswith("Kernel")]
 CLASSIFIERS = [
-    cls for cls in PLAIN if cls._estimator_type == "classifier" and cls not in COUNTING
-]
+    cls for cls in PLAIN
+    if cls._estimator_type == "classifier" and cls not in COUNTING + KERNELISED
+]  # fmt: skip
 REGRESSORS = [cls for cls in PLAIN if cls._estimator_type == "regressor"]
 LEARNERS = CLASSIFIERS + REGRESSORS
 # Those that take one step per row.
