@@ -23,6 +23,7 @@ BENCHMARKS = {
     "lasso": "time to the optimum with L1 penalties, paths, and the transpose",
     "exact_search": "exact logistic models of all folds and strengths in one pass",
     "multiclass": "softmax, Crammer-Singer and one-vs-rest to their optimum",
+    "kernels": "kernels: Gram matrices of strings and trees, support vector machines",
     "naive_bayes": "naive Bayes: counts and predictions of 20 classes",
     "ridge": "ridge regression and its leave-one-out",
     "dense": "SGD on dense rows",
