@@ -56,6 +56,9 @@ class KernelMachine(ClassifierMixin, Estimator):
     _fitted_attribute = "dual_coef_"
     # whether all rows of the Gram matrix are needed
     _needs_all: ClassVar[bool] = False
+    # (gram, codes, weight, n_outputs, numbers of the outputs to learn) to the dual coefficients of
+    # all samples and the intercepts: each learner has its own
+    _learn: Any
     kernel: Any
     kernel_params: Any
     gamma: Any
@@ -68,11 +71,6 @@ class KernelMachine(ClassifierMixin, Estimator):
             "pairwise": self.kernel == "precomputed", "two_d_array": not lists,
             "one_d_array": lists, "string": lists, "sparse": not lists,
         }
-
-    def _learn(self, gram: GramRows, codes: np.ndarray, weight: np.ndarray, n_outputs: int,
-               places: list[int]) -> tuple[np.ndarray, np.ndarray]:
-        """(dual coefficients of shape (n_outputs, n), intercepts); sets what else is learnt."""
-        raise NotImplementedError
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit the model.
@@ -242,14 +240,12 @@ class DualMachine(KernelMachine):
         "C": Real(0, closed="right"),
         "tol": Real(0, closed="right"),
     }
+    # () to the name of the loss
+    _loss: Any
     C: float
     tol: float
     max_iter: int
     random_state: Any
-
-    def _loss(self) -> str:
-        """The name of the loss."""
-        raise NotImplementedError
 
     def _learn(self, gram: GramRows, codes: np.ndarray, weight: np.ndarray, n_outputs: int,
                places: list[int]) -> tuple[np.ndarray, np.ndarray]:

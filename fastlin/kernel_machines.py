@@ -33,7 +33,7 @@ callable, default="rbf"
         (`decay`, `normalize`) or a callable."""
 _LAST = """cache_size : float, default=200
         Memory for rows of the Gram matrix, in MB. What does not fit is computed again when needed;
-        leaving out rows for a time may take two fifths more.
+        where samples are left out for a time, up to twice as much is held for a moment.
     class_weight : dict, "balanced" or None, default=None
         Weights by label, multiplied into the sample weights; "balanced" gives every class the same
         total: n / (n_classes n_k) to each of its n_k samples.
