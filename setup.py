@@ -46,6 +46,8 @@ MODULES = {
     "counts": [],
     "polynomial": [],
     "neighbors": [],
+    "gram": [],
+    "kernel_dual": [],
 }
 
 

@@ -25,6 +25,7 @@ BENCHMARKS = {
     "separability": "whether classes are separable",
     "exact_search": "exact logistic models of all folds and strengths in one pass",
     "multiclass": "softmax, Crammer-Singer and one-vs-rest to their optimum",
+    "kernels": "kernels: Gram matrices of strings and trees, support vector machines",
     "naive_bayes": "naive Bayes: counts and predictions of 20 classes",
     "polynomial": "products of columns, listed and hashed",
     "neighbors": "nearest neighbours by brute force",

@@ -42,6 +42,9 @@ _HOMES = {
     "ComplementNB": "naive_bayes",
     "Separability": "_separability",
     "separability": "_separability",
+    "KernelPerceptron": "kernel_machines",
+    "KernelSVC": "kernel_machines",
+    "KernelLogisticRegression": "kernel_machines",
     "margin": "_margin",
     "mistake_bound": "_margin",
     "HashingVectorizer": "text",
@@ -75,7 +78,7 @@ _HOMES = {
     "InvalidParameterError": "_exceptions",
     "NotFittedError": "_exceptions",
 }
-_MODULES = ("datasets", "model_selection", "optim", "plot", "stream")
+_MODULES = ("datasets", "kernels", "model_selection", "optim", "plot", "stream")
 
 __all__ = [*_HOMES, *_MODULES, "__version__"]
 

@@ -1,4 +1,5 @@
 from . import datasets as datasets
+from . import kernels as kernels
 from . import model_selection as model_selection
 from . import optim as optim
 from . import plot as plot
@@ -23,6 +24,9 @@ from .column_transformer import make_column_transformer as make_column_transform
 from .hashing import HashingEncoder as HashingEncoder
 from .io import dump_svmlight_file as dump_svmlight_file
 from .io import load_svmlight_file as load_svmlight_file
+from .kernel_machines import KernelLogisticRegression as KernelLogisticRegression
+from .kernel_machines import KernelPerceptron as KernelPerceptron
+from .kernel_machines import KernelSVC as KernelSVC
 from .lasso import ElasticNet as ElasticNet
 from .lasso import ElasticNetCV as ElasticNetCV
 from .lasso import Lasso as Lasso

@@ -460,4 +460,5 @@ class ColumnEncoder(TransformerMixin, Estimator):
             name: [*found, *[next(iter(found))] * (longest - len(found))]
             for name, found in zip(self.categorical_, known, strict=True)
         })  # fmt: skip
-        return OneHotEncoder(handle_unknown="ignore", output="rows").fit(_Cells(table, self.categorical_))
+        encoder = OneHotEncoder(handle_unknown="ignore", output="rows")
+        return encoder.fit(_Cells(table, self.categorical_))

@@ -38,9 +38,11 @@ PLAIN = [cls for cls in CLASSES if REQUIRED not in init_parameters(cls).values()
 # with weights.
 COUNTING = [cls for cls in PLAIN if cls.__name__.endswith("NB")]
 KEEPING = [fastlin.KNeighborsClassifier]
+# Those in the space of a kernel, which have none either.
+KERNELISED = [cls for cls in PLAIN if cls.__name__.startswith("Kernel")]
 CLASSIFIERS = [
     cls for cls in PLAIN
-    if cls._estimator_type == "classifier" and cls not in COUNTING + KEEPING
+    if cls._estimator_type == "classifier" and cls not in COUNTING + KEEPING + KERNELISED
 ]
 REGRESSORS = [cls for cls in PLAIN if cls._estimator_type == "regressor"]
 LEARNERS = CLASSIFIERS + REGRESSORS

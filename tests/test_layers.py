@@ -101,12 +101,16 @@ WRITTEN = {
     "beside": {"sizes", "places", "indices", "values"},
     "encode": {"codes"},
     "hashed": {"out", "keys", "row_ends", "indices", "values"},
+    "gram": {"out", "place", "room", "total", "shift", "first", "last"},
     "joint": {
         "b", "V", "u", "paid", "moments", "last", "collected", "value", "gradient", "out", "w",
     },
     "joint_blocks": {"z", "W", "room", "value", "p"},
     "joint_dual": {"state", "s", "U", "W", "resting", "room"},
     "joint_primal": {"out", "t", "bend", "size", "w", "m", "b"},
+    "kernel_dual": {
+        "a", "e", "rise", "fall", "stamp", "logit", "f", "late", "b", "out",
+    },
     "losses": {"value", "slope", "out"},
     "blocks": {"out"},
     "multi": {
@@ -161,13 +165,13 @@ CALLERS = {
     "_blocks.py", "_centred.py", "_columns.py", "_counts.py", "_data.py", "_dual_cd.py",
     "_dual_lanes.py", "_dual_newton.py", "_epochs.py", "_face.py", "_gram.py", "_isa.py",
     "_joint_dual.py", "_joint_model.py", "_joint_newton.py", "_joint_problem.py",
-    "_lanes.py", "_learner.py",
-    "_linear.py", "_mistakes.py", "_neighbors.py", "_polynomial.py", "_prepare.py",
-    "_primal_cd.py", "_probability.py", "_problem.py", "_prox_grad.py", "_quadratic.py",
-    "_reductions.py", "_row_centre.py", "_row_slices.py",
-    "_safety.py", "_scorer.py", "_scores.py", "_sgd.py", "_split.py", "_svmlight.py",
-    "_transpose.py", "_voted.py", "text.py",
-    "_category_hashes.py", "_hstack.py", "_indicators.py",
+    "_category_hashes.py", "_hstack.py", "_indicators.py", "_kernel_dual.py",
+    "_kernel_perceptron.py", "_lanes.py", "_learner.py", "_linear.py", "_mistakes.py",
+    "_neighbors.py", "_polynomial.py", "_prepare.py", "_primal_cd.py", "_probability.py",
+    "_problem.py", "_prox_grad.py", "_quadratic.py", "_reductions.py", "_row_centre.py",
+    "_row_slices.py", "_safety.py", "_scorer.py", "_scores.py", "_sgd.py", "_split.py",
+    "_strings.py", "_svmlight.py", "_transpose.py", "_trees.py", "_vectors.py", "_voted.py",
+    "categories.py", "text.py",
 }  # fmt: skip
 LEARNER_FILES = sorted({Path(inspect.getsourcefile(cls)) for cls in LEARNERS})
 

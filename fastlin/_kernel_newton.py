@@ -1,0 +1,79 @@
+"""Newton's method for smooth losses with a kernel: the last digits of small problems, and what
+coordinates are slow at, such as kernels of low rank with a weak penalty.
+
+With the curvatures h_i of the losses at responses z, slopes g_i, and R = diag(sqrt(C_i h_i)), a
+step solves for the responses K v + b
+
+    (I + R K R) p = R z - R^-1 C g - b R 1,   v = R p,   1.v = 0,
+
+whose matrix has no eigenvalue below 1 however small curvatures are (Rasmussen & Williams 2006,
+"Gaussian processes for machine learning", algorithm 3.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ._parallel import Cancelled, is_cancelled
+from ._problem import Problem
+
+__all__ = ["MOST_ROWS", "ascend"]
+
+# A matrix of so many rows is solved with in about a second.
+MOST_ROWS = 1500
+# Curvatures below this are taken for this: the step is shorter, and safe.
+_LEAST_BEND = 1e-9
+_MOST_HALVES = 30
+
+
+def ascend(problem: Problem, gram: np.ndarray, mass: np.ndarray, v: np.ndarray, b: float,
+           measure: Callable[[np.ndarray], float], tol: float, most: int) -> int:
+    """Take steps from w = sum_i v_i phi(x_i) and b until `measure`, given dual variables, returns a
+    gap of at most tol, or steps gain no more; returns how many, at most so many."""
+    f, before = gram @ v, np.inf
+    for steps in range(1, most + 1):
+        if is_cancelled():
+            raise Cancelled
+        try:
+            new_v, new_b = _step(problem, gram, mass, f + b)
+        except np.linalg.LinAlgError:
+            # numbers so large that the identity vanished beside them
+            return steps
+        along, shift = gram @ (new_v - v), new_b - b
+        size = _shortened(problem, v, f, b, new_v - v, along, shift)
+        v, f, b = v + size * (new_v - v), f + size * along, b + size * shift
+        gap = measure(-problem.slopes(f + b))
+        if gap <= tol or size == 0 or (size == 1 and not gap < 0.5 * before):
+            return steps
+        before = gap
+    return most
+
+
+def _step(problem: Problem, gram: np.ndarray, mass: np.ndarray,
+          z: np.ndarray) -> tuple[np.ndarray, float]:
+    """(v, b) of the model that is quadratic at z"""
+    root = np.sqrt(mass * np.maximum(problem.curvatures(z), _LEAST_BEND))
+    matrix = root[:, None] * gram * root
+    matrix[np.diag_indices_from(matrix)] += 1.0
+    sides = np.column_stack([root * z - mass * problem.slopes(z) / root, root])
+    p, q = np.linalg.solve(matrix, sides).T
+    b = float(root @ p) / float(root @ q)
+    return root * (p - b * q), b
+
+
+def _shortened(problem: Problem, v: np.ndarray, f: np.ndarray, b: float, dv: np.ndarray,
+               df: np.ndarray, db: float) -> float:
+    """The share of a step at which the objective has fallen."""
+    linear, square = problem.l2 * float(dv @ f), problem.l2 * float(dv @ df)
+    start = problem.mean_loss(f + b)
+    slope = float(problem.weighted(problem.slopes(f + b)) @ (df + db)) + linear
+    size = 1.0
+    for _ in range(_MOST_HALVES):
+        loss = problem.mean_loss(f + size * df + (b + size * db))
+        change = loss - start + size * linear + 0.5 * size * size * square
+        if change <= 1e-4 * size * slope + 1e-15 * start:
+            return size
+        size *= 0.5
+    return 0.0

@@ -1,0 +1,195 @@
+"""Strings as numbers, and the Gram matrices of their kernels.
+
+A string is a `str` or any sequence of hashable symbols, such as a list of words. The strings of a
+kernel call are put in order of length, so that those that stand side by side in the kernel
+(`fl_sequences.h`) are about equally long.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from . import _parallel
+from ._core import encode as _encode
+from ._core import gram as _gram
+from ._params import shown
+
+__all__ = [
+    "Strings", "as_strings", "spectrum_diagonal", "spectrum_gram", "subsequence_diagonal",
+    "subsequence_gram",
+]  # fmt: skip
+
+# Cells of the recursion per call of the kernel: about 50 ms
+_CELLS_PER_CALL = 60_000_000
+# Tasks for each thread, so that none waits long for the last
+_TASKS = 4
+
+
+class Strings:
+    """Strings by rising length: string i has the symbols ends[i] ... ends[i + 1] - 1, and was
+    number order[i]."""
+
+    def __init__(self, codes: list[np.ndarray]):
+        lengths = np.array([len(code) for code in codes], np.int64)
+        self.order = np.argsort(lengths, kind="stable")
+        self.lengths = lengths[self.order]
+        self.ends = np.concatenate([[0], np.cumsum(self.lengths)])
+        parts = [codes[i] for i in self.order]
+        self.symbols = np.concatenate(parts) if parts else np.empty(0)
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def taken(self, rows: np.ndarray) -> Strings:
+        """Some of them, in the caller's numbers."""
+        place = np.empty(len(self), np.int64)
+        place[self.order] = np.arange(len(self))
+        return Strings([self.symbols[self.ends[i] : self.ends[i + 1]] for i in place[rows]])
+
+    def side_by_side(self) -> tuple[np.ndarray, np.ndarray]:
+        """(groups, where they start), as the kernel takes them."""
+        width, n = _gram.STRINGS, len(self)
+        longest = np.maximum(self.lengths[np.minimum(np.arange(width - 1, n + width - 1, width),
+                                                     n - 1)], 1)
+        starts = np.concatenate([[0], np.cumsum(longest * width)])
+        groups = np.full(starts[-1], _gram.NO_SYMBOL)
+        for i in range(n):
+            begin = starts[i // width] + i % width
+            end = begin + self.lengths[i] * width
+            groups[begin:end:width] = self.symbols[self.ends[i] : self.ends[i + 1]]
+        return groups, starts
+
+
+def as_strings(*samples: Any) -> list[Strings]:
+    """Lists of strings as numbers, equal symbols as equal ones."""
+    lists = [_listed(strings) for strings in samples]
+    if all(isinstance(string, str) for strings in lists for string in strings):
+        return [Strings([_code_points(string) for string in strings]) for strings in lists]
+    numbers: dict[Any, int] = {}
+    return [
+        Strings([_numbered(string, i, numbers) for i, string in enumerate(strings)])
+        for strings in lists
+    ]
+
+
+def _listed(samples: Any) -> list:
+    """The strings as a list."""
+    if isinstance(samples, (str, bytes)) or not hasattr(samples, "__iter__"):
+        raise TypeError(
+            f"samples must be a list of strings or of sequences, got {shown(samples)}; put a "
+            "single string in a list."
+        )
+    samples = list(samples)
+    if not samples:
+        raise ValueError("0 sample(s) while a minimum of 1 is required.")
+    return samples
+
+
+def _code_points(string: str) -> np.ndarray:
+    """The characters of a string."""
+    return np.frombuffer(string.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.float64)
+
+
+def _numbered(string: Any, place: int, numbers: dict[Any, int]) -> np.ndarray:
+    """The numbers of the symbols of a sequence."""
+    try:
+        symbols = string.tolist() if isinstance(string, np.ndarray) else list(string)
+        codes = np.empty(len(symbols), np.int32)
+        _encode.number_objects(symbols, numbers, codes)
+    except TypeError as error:
+        raise TypeError(
+            f"sample {place} must be a string or a sequence of hashable symbols, got "
+            f"{shown(string)} ({error})."
+        ) from None
+    return codes.astype(np.float64)
+
+
+def subsequence_gram(S: Strings, T: Strings | None, length: int, decay: float,
+                     n_jobs: int | None) -> np.ndarray:
+    """K_length of all pairs, not normalised, in the caller's order."""
+    symmetric = T is None
+    T = S if T is None else T
+    groups, starts = T.side_by_side()
+    out = np.empty((len(S), len(T)))
+    step = max(1, -(-len(S) // (_parallel.n_threads(n_jobs) * _TASKS)))
+    tasks = [
+        partial(_fill, S.symbols, S.ends, groups, starts, length, decay, symmetric, out, first,
+                min(first + step, len(S)))
+        for first in range(0, len(S), step)
+    ]
+    # longer strings first: they are the last
+    _parallel.run(tasks[::-1], n_jobs)
+    if symmetric:
+        rows, columns = np.tril_indices(len(S), -1)
+        out[rows, columns] = out[columns, rows]
+    found = np.empty_like(out)
+    found[np.ix_(S.order, T.order)] = out
+    return found
+
+
+def _fill(symbols: np.ndarray, ends: np.ndarray, groups: np.ndarray, starts: np.ndarray,
+          length: int, decay: float, symmetric: bool, out: np.ndarray, first: int,
+          stop: int) -> None:
+    """Rows first ... stop - 1 of the Gram matrix."""
+    place = np.array([first, first // _gram.STRINGS if symmetric else 0, 0], np.int64)
+    room, total = np.empty(length * int(np.diff(starts).max())), np.empty(_gram.STRINGS)
+    while not _gram.subsequences(symbols, ends, groups, starts, length, decay, symmetric, place,
+                                 stop, _CELLS_PER_CALL, room, total, out):
+        if _parallel.is_cancelled():
+            raise _parallel.Cancelled
+
+
+def subsequence_diagonal(S: Strings, length: int, decay: float) -> np.ndarray:
+    """K_length of each string with itself."""
+    width, (groups, starts) = _gram.STRINGS, S.side_by_side()
+    found = np.empty(len(S))
+    for first in range(0, len(S), width):
+        stop = min(first + width, len(S))
+        out = np.empty((stop - first, stop - first))
+        group = starts[first // width : first // width + 2]
+        _fill(S.symbols, S.ends[first : stop + 1], groups, group, length, decay, False, out, 0,
+              stop - first)
+        found[S.order[first:stop]] = np.diagonal(out)
+    return found
+
+
+def spectrum_gram(S: Strings, T: Strings | None, length: int) -> np.ndarray:
+    """Sums over the words of `length` symbols of how often both strings have them."""
+    counts = _word_counts([S] if T is None else [S, T], length)
+    return (counts[0] @ counts[-1].T).toarray()
+
+
+def _word_counts(lists: list[Strings], length: int) -> list[Any]:
+    """CSR counts of the words of each string, in the caller's order."""
+    from scipy.sparse import csr_matrix
+
+    symbols = np.concatenate([strings.symbols for strings in lists])
+    lengths = np.concatenate([strings.lengths for strings in lists])
+    owner = np.repeat(np.arange(len(lengths)), lengths)
+    codes = np.unique(symbols, return_inverse=True)[1].astype(np.int64)
+    words = codes
+    for k in range(1, length):
+        words = words[:-1] * (codes.max(initial=0) + 1) + codes[k:] if len(words) > 1 else words[:0]
+        words = np.unique(words, return_inverse=True)[1].astype(np.int64)
+    last = owner[length - 1 :] if len(words) else owner[:0]
+    inside = owner[: len(words)] == last
+    words, rows = words[inside], last[inside]
+    shape = (len(lengths), int(words.max(initial=0)) + 1)
+    counts = csr_matrix((np.ones(len(words)), (rows, words)), shape=shape)
+    counts.sum_duplicates()
+    found, start = [], 0
+    for strings in lists:
+        part = np.empty(len(strings), np.int64)
+        part[strings.order] = np.arange(start, start + len(strings))
+        found.append(counts[part])
+        start += len(strings)
+    return found
+
+
+def spectrum_diagonal(S: Strings, length: int) -> np.ndarray:
+    """The same of each string with itself."""
+    (counts,) = _word_counts([S], length)
+    return np.asarray(counts.multiply(counts).sum(axis=1)).ravel()

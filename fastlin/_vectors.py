@@ -1,0 +1,131 @@
+"""Kernels of vectors: dot products of blocks of rows, and what becomes of them.
+
+Dense rows go to BLAS. Of sparse ones a block is spread out and goes through all others at once, so
+that each entry of these is read once for the whole block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from . import _parallel
+from ._blocks import matvec, row_squares
+from ._core import gram as _gram
+from ._core.rows import Rows
+from ._row_slices import rows_taken
+from ._scores import score_rows
+
+__all__ = ["Vectors", "dot_products", "gaussian", "in_strips", "polynomial"]
+
+# Numbers of a strip of the Gram matrix, and of rows that are spread out: some 50 ms, and 32 MB
+_STRIP = 1 << 21
+_SPREAD = 1 << 22
+
+
+class Vectors:
+    """Rows in double, and what kernels of them need.
+
+    Distances don't hang on the place of the origin, but their rounding does: dense rows are moved
+    so that `centre` is there.
+    """
+
+    def __init__(self, X: Rows, centre: np.ndarray | None = None):
+        self.X, self.centre = X, centre
+        self.dense = X.values.reshape(X.shape) if X.layout == "dense" else None
+        if self.dense is not None and centre is not None:
+            self.dense = self.dense - centre
+        self._squares: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    @property
+    def squares(self) -> np.ndarray:
+        """|x_i - centre|^2 of each row"""
+        return self.measure()
+
+    def measure(self) -> np.ndarray:
+        """The same; the first call takes a pass over the rows."""
+        if self._squares is None:
+            dense, centre = self.dense, self.centre
+            if dense is not None:
+                self._squares = np.einsum("ij,ij->i", dense, dense)
+            else:
+                self._squares = row_squares(self.X)
+                if centre is not None:
+                    self._squares += centre @ centre - 2 * matvec(self.X, centre)
+        return self._squares
+
+    def taken(self, rows: np.ndarray) -> Vectors:
+        """Some of the rows."""
+        return Vectors(rows_taken(self.X, rows), self.centre)
+
+    def spread(self, rows: slice | np.ndarray) -> np.ndarray:
+        """Some rows as a dense array."""
+        if self.dense is not None:
+            return self.dense[rows]
+        numbers = np.arange(len(self))[rows]
+        dense = rows_taken(self.X, numbers).toarray()
+        return dense if self.centre is None else dense - self.centre
+
+
+def dot_products(A: Vectors, rows: slice | np.ndarray, B: Vectors,
+                 out: np.ndarray | None = None) -> np.ndarray:
+    """Products of some rows of A with all rows of B."""
+    if B.dense is not None:
+        return np.matmul(A.spread(rows), B.dense.T, out=out)
+    numbers = np.arange(len(A))[rows]
+    out = np.empty((len(numbers), len(B))) if out is None else out
+    step = max(1, _SPREAD // B.X.shape[1])
+    for first in range(0, len(numbers), step):
+        W = A.spread(numbers[first : first + step])
+        out[first : first + step] = score_rows(B.X, W, np.zeros(len(W))).T
+    return out
+
+
+def polynomial(A: Vectors, rows: slice | np.ndarray, B: Vectors, degree: int, gamma: float,
+               coef0: float) -> np.ndarray:
+    """(gamma x.z + coef0)^degree of some rows of A with all of B."""
+    base = dot_products(A, rows, B)
+    base *= gamma
+    base += coef0
+    out, rest = None, degree
+    # by squaring: a power of numpy takes ten times as long
+    while rest:
+        if rest & 1:
+            out = base.copy() if out is None else np.multiply(out, base, out)
+        rest >>= 1
+        if rest:
+            base *= base
+    return np.ones_like(base) if out is None else out
+
+
+def gaussian(A: Vectors, rows: slice | np.ndarray, B: Vectors, gamma: float,
+             out: np.ndarray | None = None) -> np.ndarray:
+    """exp(-gamma |x - z|^2) of some rows of A with all of B."""
+    out = np.ascontiguousarray(dot_products(A, rows, B, out))
+    _gram.gaussian(out, gamma, np.ascontiguousarray(A.squares[rows]), B.squares)
+    if A is B:
+        numbers = np.arange(len(A))[rows]
+        out[np.arange(len(numbers)), numbers] = 1.0
+    return out
+
+
+def in_strips(block: Callable[[slice], np.ndarray], n_rows: int, n_columns: int,
+              n_jobs: int | None) -> np.ndarray:
+    """A matrix of which `block(rows)` gives some rows at a time."""
+    out = np.empty((n_rows, n_columns))
+    step = max(1, min(_STRIP // max(1, n_columns), -(-n_rows // _parallel.n_threads(n_jobs))))
+
+    def fill(rows: slice) -> None:
+        """A strip, unless the run is given up."""
+        if _parallel.is_cancelled():
+            raise _parallel.Cancelled
+        out[rows] = block(rows)
+
+    tasks = [partial(fill, slice(k, min(k + step, n_rows))) for k in range(0, n_rows, step)]
+    _parallel.run(tasks, n_jobs)
+    return out
