@@ -12,6 +12,7 @@ from ._margin import margin as margin
 from ._margin import mistake_bound as mistake_bound
 from ._reductions import OutputCode as OutputCode
 from .categories import OneHotEncoder as OneHotEncoder
+from .count_vectorizer import CountVectorizer as CountVectorizer
 from .io import dump_svmlight_file as dump_svmlight_file
 from .io import load_svmlight_file as load_svmlight_file
 from .lasso import ElasticNet as ElasticNet
@@ -54,5 +55,7 @@ from .sparsemax import SparsemaxClassifier as SparsemaxClassifier
 from .svm import LinearSVC as LinearSVC
 from .svm import LinearSVR as LinearSVR
 from .text import HashingVectorizer as HashingVectorizer
+from .tfidf import TfidfTransformer as TfidfTransformer
+from .tfidf import TfidfVectorizer as TfidfVectorizer
 
 __version__: str

@@ -20,6 +20,7 @@ from ._core.text import TextHasher
 from ._parallel import n_threads, run
 from ._params import Boolean, Constraint, Either, Integer, OneOf
 from ._text_blocks import Share, shares_of, text_blocks
+from ._text_docs import ANALYSIS_NOTES, ANALYSIS_PARAMETERS, N_JOBS
 from ._text_rows import (
     CsrArrays,
     FloatType,
@@ -45,7 +46,7 @@ class HashedNgram(NamedTuple):
 
 
 class HashingVectorizer(TextAnalysis, Estimator):
-    r"""Turn documents into rows of hashed n-gram counts.
+    __doc__ = rf"""Turn documents into rows of hashed n-gram counts.
 
     There is no vocabulary: the column of an n-gram is its hash modulo `n_features`, so there is
     nothing to fit, memory does not grow with the number of different words, and any documents can
@@ -54,55 +55,27 @@ class HashingVectorizer(TextAnalysis, Estimator):
 
     Parameters
     ----------
-    input : {"content", "filename", "file"}, default="content"
-        Whether documents are given as str or bytes, as paths, or as objects with `read`.
-    encoding : str, default="utf-8"
-        Encoding of documents that are bytes or come from files.
-    decode_error : {"strict", "ignore", "replace"}, default="strict"
-        What to do with bytes that are not in `encoding`; as in `bytes.decode`.
-    strip_accents : {"ascii", "unicode"}, callable or None, default=None
-        Drop accents after lowering: "unicode" drops combining marks, "ascii" all that is not
-        ASCII once characters are decomposed (NFKD).
-    lowercase : bool, default=True
-        Lower documents before they are split.
-    preprocessor : callable or None, default=None
-        Called in place of lowering and stripping accents.
-    tokenizer : callable or None, default=None
-        Called in place of finding `token_pattern`.
-    stop_words : "english", list of str or None, default=None
-        Words to leave out before n-grams are made; "english" is scikit-learn's list and needs
-        scikit-learn.
-    token_pattern : str or None, default=r"(?u)\b\w\w+\b"
-        Regular expression of a word; with a group, the group is the word.
-    ngram_range : tuple (min_n, max_n), default=(1, 1)
-        Lengths of the n-grams, both ends included.
-    analyzer : {"word", "char", "char_wb"} or callable, default="word"
-        Whether n-grams are of words, of characters, or of characters inside words; a callable
-        maps a decoded document to its features, str or bytes.
+    {ANALYSIS_PARAMETERS}
     n_features : int, default=2**20
         Number of columns, from 1 to 2**31 - 1.
     binary : bool, default=False
         Give every column that occurs the value 1, before normalising.
-    norm : {"l1", "l2"} or None, default="l2"
+    norm : {{"l1", "l2"}} or None, default="l2"
         Scale rows to this norm.
     alternate_sign : bool, default=True
         Count an n-gram as +1 or -1 by a bit of its hash, so that n-grams that share a column
         cancel on average and inner products are kept (Weinberger et al. 2009). Not used when
         `binary` is True.
-    dtype : {float64, float32}, default=float64
+    dtype : {{float64, float32}}, default=float64
         Type of the values.
-    output : {"csr", "rows"}, default="csr"
+    output : {{"csr", "rows"}}, default="csr"
         What `transform` returns: a scipy matrix, or `fastlin.Rows`, which hold no values where all
         are 1, or 1 and -1 (without `norm`, for instance), and so half the memory.
-    n_jobs : int or None, default=None
-        Threads over blocks of documents; -1 is all cores. The result does not depend on it.
+    {N_JOBS}
 
     Notes
     -----
-    The analysis runs in C without the interpreter lock, unless `tokenizer` or `analyzer` is a
-    callable or `token_pattern` is none of ``\b\w\w+\b`` and ``\b\w+\b``: these take a slower way in
-    Python, in one thread, to the same result. A column of strings of pyarrow, or of pandas or
-    polars in Arrow's layout, is read where it lies, without an object for each document.
+    {ANALYSIS_NOTES}
 
     Where the signs of n-grams cancel exactly, scikit-learn stores a zero; here nothing is stored.
     The matrices are equal, the stored patterns may differ in this.

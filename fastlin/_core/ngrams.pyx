@@ -129,7 +129,7 @@ cdef class NgramReader:
     cdef fl_words_bytes raw, done
     cdef const uint64_t[::1] word_bits
     cdef Block block
-    cdef int64_t current
+    cdef readonly int64_t current
     cdef bint begun
 
     def __cinit__(
@@ -407,6 +407,33 @@ def document_frequencies(
                 seen[number, 1] += seen[number, 0] != stamp
                 seen[number, 0] = stamp
             begin = ends[row]
+
+
+def write_depths(const uint8_t[::1] is_word, const uint32_t[::1] before, int32_t[::1] depth):
+    """Write of how many units each number's n-gram is."""
+    cdef int64_t i
+    with nogil:
+        for i in range(is_word.shape[0]):
+            # The one without its last unit has a lower number.
+            depth[i] = 1 if is_word[i] or before[i] == FL_VOCABULARY_ROOT else depth[before[i]] + 1
+
+
+def write_characters(
+    const uint32_t[::1] before, const uint32_t[::1] last, const int64_t[::1] features,
+    const int64_t[::1] ends, uint32_t[::1] out,
+):
+    """Write the code points of n-grams of characters: that of the number features[i] ends at
+    ends[i]."""
+    cdef int64_t i, end
+    cdef uint32_t number
+    with nogil:
+        for i in range(features.shape[0]):
+            number = <uint32_t>features[i]
+            end = ends[i]
+            while number != FL_VOCABULARY_ROOT:
+                end -= 1
+                out[end] = last[number]
+                number = before[number]
 
 
 def write_names(

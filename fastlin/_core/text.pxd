@@ -10,6 +10,7 @@ ctypedef fused real:
 
 cdef extern from "fl_vocabulary.h" nogil:
     const int32_t FL_VOCABULARY_HEAD
+    const uint32_t FL_VOCABULARY_ROOT
 
     ctypedef struct fl_vocabulary_slot:
         uint64_t key
