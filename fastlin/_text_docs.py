@@ -41,7 +41,8 @@ DF_PARAMETERS = """max_df : int or float, default=1.0
 N_JOBS = """n_jobs : int or None, default=None
         Threads over blocks of documents; -1 is all cores. The result does not depend on it."""
 
-ANALYSIS_NOTES = r"""The analysis runs in C without the interpreter lock, unless `tokenizer` or `analyzer` is a callable
-    or `token_pattern` is other than ``\b\w\w+\b`` and ``\b\w+\b``: these take a slower way in Python,
-    in one thread, to the same result. A column of strings of pyarrow, or of pandas or polars in
-    Arrow's layout, is read where it lies, without an object for each document."""
+ANALYSIS_NOTES = r"""The analysis runs in C without the interpreter lock, unless `tokenizer` or
+    `analyzer` is a callable or `token_pattern` is other than ``\b\w\w+\b`` and ``\b\w+\b``: these
+    take a slower way in Python, in one thread, to the same result. A column of strings of pyarrow,
+    or of pandas or polars in Arrow's layout, is read where it lies, without an object for each
+    document."""

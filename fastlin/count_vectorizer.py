@@ -354,8 +354,8 @@ class CountVectorizer(TextAnalysis, Estimator):
         )
         if most < least:
             raise ValueError(
-                f"max_df must not be less than min_df, got {self.max_df} and {self.min_df}: at most "
-                f"{most:g} and at least {least:g} of {n_rows} documents."
+                f"max_df must not be less than min_df, got {self.max_df} and {self.min_df}: at "
+                f"most {most:g} and at least {least:g} of {n_rows} documents."
             )
         documents, total = frequencies
         kept = (documents <= most) & (documents >= least)

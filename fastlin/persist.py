@@ -58,8 +58,8 @@ _PRIVATE_HOMES = {"ColumnEncoder": "_cli_encoder"}
 _RECORD_HOMES = {
     "ColumnPlan": "_category_plan", "HashedNgram": "text", "OutputCode": "_reductions",
 }  # fmt: skip
-# Requests to scikit-learn's metadata routing: objects of its own, made again by set_fit_request; and
-# compiled vocabularies, made again from their names.
+# Requests to scikit-learn's metadata routing: objects of its own, made again by set_fit_request;
+# and compiled vocabularies, made again from their names.
 _NOT_STORED = {"_metadata_request", "_lookup"}
 
 

@@ -1,7 +1,7 @@
 """Text to sparse rows: hashed n-gram counts.
 
-Documents go to C in blocks (`_text_blocks`), as pointers to their own bytes where they are ASCII, so
-that no Python object is made for a token; src_c/fl_text.h says what happens to them there.
+Documents go to C in blocks (`_text_blocks`), as pointers to their own bytes where they are ASCII,
+so that no Python object is made for a token; src_c/fl_text.h says what happens to them there.
 """
 
 from __future__ import annotations

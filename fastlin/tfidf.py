@@ -19,7 +19,7 @@ from .count_vectorizer import CountVectorizer
 __all__ = ["TfidfTransformer", "TfidfVectorizer"]
 
 _NORM_ORDER = {"l1": 1, "l2": 2}
-_WEIGHTING = """norm : {{"l1", "l2"}} or None, default="l2"
+_WEIGHTING = """norm : {"l1", "l2"} or None, default="l2"
         Scale rows to this norm.
     use_idf : bool, default=True
         Multiply by the inverse document frequency ``ln(n / df) + 1``, where df of the n documents
@@ -28,9 +28,9 @@ _WEIGHTING = """norm : {{"l1", "l2"}} or None, default="l2"
         Count n and df as if one more document had every term, ``ln((1 + n) / (1 + df)) + 1``, so
         that none is divided by zero.
     sublinear_tf : bool, default=False
-        Replace a count c by ``1 + ln c``.""".replace("{{", "{").replace("}}", "}")
-_REFERENCE = """K. Sparck Jones. A statistical interpretation of term specificity and its application in
-    retrieval. Journal of Documentation 28, 1972."""
+        Replace a count c by ``1 + ln c``."""
+_REFERENCE = """K. Sparck Jones. A statistical interpretation of term specificity and its
+    application in retrieval. Journal of Documentation 28, 1972."""
 _CONSTRAINTS: dict[str, Constraint] = {
     "norm": OneOf("l1", "l2", None),
     "use_idf": Boolean(),

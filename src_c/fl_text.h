@@ -2,9 +2,9 @@
  *
  *   text --fl_units.h--> lowered words --fl_murmur.h--> hash -> column and sign --count--> row
  *
- * An n-gram is n words joined by single spaces, or n characters. Its column is |h| mod n_features, where h is its
- * signed MurmurHash3, and its sign that of h (Weinberger et al., Feature hashing for large scale
- * multitask learning, ICML 2009).
+ * An n-gram is n words joined by single spaces, or n characters. Its column is |h| mod n_features,
+ * where h is its signed MurmurHash3, and its sign that of h (Weinberger et al., Feature hashing for
+ * large scale multitask learning, ICML 2009).
  *
  * Nothing is allocated here. A call that needs a larger buffer, or has worked for its budget, says
  * so and goes on where it stopped when called again. The buffers are the caller's; he may move them

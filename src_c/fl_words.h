@@ -49,7 +49,8 @@ typedef struct {
     int64_t length, position;
 } fl_words;
 
-/* Entries of `starts` that go with a text buffer: a word takes two bytes or more, a character one. */
+/* Entries of `starts` that go with a text buffer: a word takes two bytes or more, a character
+ * one. */
 FL_INLINE int64_t fl_words_starts_capacity(fl_words_kind kind, int64_t text_capacity)
 {
     return (kind == FL_WORDS_WORD ? text_capacity / 2 : text_capacity) + 2;

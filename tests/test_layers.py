@@ -108,6 +108,10 @@ WRITTEN = {
         "lanes", "v", "u", "paid", "sizes", "squares", "out", "w", "state", "room", "sums",
     },
     "newton": {"z", "out"},
+    "ngrams": {
+        "is_word", "before", "last", "arena", "ends", "numbers", "row_ends", "indices", "counts",
+        "seen", "depth", "out", "data",
+    },
     "order": {"order", "unshuffled", "rng"},
     # the arrays that the parser fills
     "parse": {
@@ -149,10 +153,12 @@ CALLERS = {
     "_dual_lanes.py", "_dual_newton.py", "_epochs.py", "_face.py", "_gram.py", "_isa.py",
     "_joint_dual.py", "_joint_model.py", "_joint_newton.py", "_joint_problem.py",
     "_lanes.py", "_learner.py",
-    "_linear.py", "_mistakes.py", "_prepare.py", "_primal_cd.py", "_probability.py",
+    "_linear.py", "_mistakes.py", "_ngram_counts.py", "_prepare.py", "_primal_cd.py",
+    "_probability.py",
     "_problem.py", "_quadratic.py", "_reductions.py", "_row_centre.py", "_row_slices.py",
     "_safety.py", "_scorer.py", "_scores.py", "_sgd.py", "_split.py", "_svmlight.py",
-    "_transpose.py", "_voted.py", "categories.py", "text.py",
+    "_text_blocks.py", "_text_rows.py", "_transpose.py", "_vocabulary.py", "_voted.py",
+    "categories.py", "text.py", "tfidf.py",
 }  # fmt: skip
 LEARNER_FILES = sorted({Path(inspect.getsourcefile(cls)) for cls in LEARNERS})
 

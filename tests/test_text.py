@@ -20,6 +20,7 @@ from fastlin._core.documents import Block
 from fastlin._core.text import TextHasher
 from fastlin.text import HashingVectorizer
 
+TABLES = (byte_classes(True), byte_classes(False))
 # Its hash is -2**31, whose absolute value does not fit in 32 bits with sign.
 LEAST_HASH = "22pcs efuture"
 
@@ -96,7 +97,7 @@ def test_bytes_of_any_table():
 
 
 def hasher_of(n_features):
-    return TextHasher(byte_classes(True), byte_classes(False), 0, 2, None, n_features, 1, 1, True, False, 0)
+    return TextHasher(*TABLES, 0, 2, None, n_features, 1, 1, True, False, 0)
 
 
 @given(st.binary(max_size=70))
@@ -276,7 +277,8 @@ def test_stateless_and_like_scikit_learn():
     assert_same(vectorizer.fit_transform(["ab cd"]), vectorizer.transform(["ab cd"]))
     text = pytest.importorskip("sklearn.feature_extraction.text")
     theirs = text.HashingVectorizer()
-    assert HashingVectorizer().get_params() == {**theirs.get_params(), "output": "csr", "n_jobs": None}
+    added = {"output": "csr", "n_jobs": None}
+    assert HashingVectorizer().get_params() == {**theirs.get_params(), **added}
     from sklearn.base import clone
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline

@@ -262,8 +262,8 @@ cdef class NgramReader:
         self.g.n_out = 0
 
     def enter(self, bytes feature, bint is_whole):
-        """Return the number of an n-gram, which gets one if it has none; -1 if it cannot. `is_whole`
-        says that it is one word, spaces included."""
+        """Return the number of an n-gram, which gets one if it has none; -1 if it cannot.
+        `is_whole` says that it is one word, spaces included."""
         cdef int answer = -2
         cdef uint32_t number = 0
         if copy_feature(&self.g.words, feature) != 0 or len(feature) == 0 and not is_whole:

@@ -1,5 +1,5 @@
-"""The contract with fl_text.h, fl_ngrams.h and what they include; what the fields and functions mean
-stands there. Also what the modules that use them share."""
+"""The contract with fl_text.h, fl_ngrams.h and what they include; what the fields and functions
+mean stands there. Also what the modules that use them share."""
 
 from libc.math cimport fabs, sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
