@@ -29,7 +29,7 @@ BENCHMARKS = {
     "predict": "predictions of many rows and of one",
     "startup": "import time",
     "pipeline": "text to model: time and peak memory",
-    "text": "hashing text",
+    "text": "text to rows, by hashes and by vocabularies",
     "files": "svmlight files and one-hot encoding",
 }
 

@@ -80,7 +80,10 @@ def learn(
         raise ValueError("X must have at least one document, got none.")
     places = [None, *(_merged(analysis, tables[0], other) for other in tables[1:])]
     n = tables[0].n_numbers
-    by_table = [_frequencies(found, k, table.n_numbers) for k, table in enumerate(tables)]
+    by_table = run(
+        [functools.partial(_frequencies, found, k, t.n_numbers) for k, t in enumerate(tables)],
+        n_jobs,
+    )
     documents = _gathered(by_table, places, n)
     wanted = documents > 0
     if not wanted.any():
@@ -89,14 +92,15 @@ def learn(
             "words only (see token_pattern)."
         )
     wanted[wanted] = choose(Frequencies(documents[wanted], None), n_rows)
-    features, vocabulary = ordered(nodes_of(tables[0]), wanted)
+    nodes = nodes_of(tables[0])
+    features, vocabulary = ordered(nodes, wanted, n_jobs)
     if with_totals:
         totals = [_totals(found, k, table.n_numbers) for k, table in enumerate(tables)]
         total = _gathered(totals, places, n)[features]
         kept = choose(Frequencies(documents[features], total), n_rows)
         if not kept.all():
             wanted[features[~kept]] = False
-            features, vocabulary = ordered(nodes_of(tables[0]), wanted)
+            features, vocabulary = ordered(nodes, wanted, n_jobs)
     columns = np.full(n, -1, np.int32)
     columns[features] = np.arange(len(features), dtype=np.int32)
     vocabulary = Vocabulary(vocabulary.names, vocabulary.ends, tables[0], columns)

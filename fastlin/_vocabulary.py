@@ -7,6 +7,7 @@ since these are what a model file should hold; tables are built from them when t
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -15,8 +16,12 @@ import numpy as np
 
 from ._analyzers import byte_classes
 from ._core.ngrams import NgramReader, NgramTable, write_characters, write_depths, write_names
+from ._parallel import run
 
 __all__ = ["Nodes", "Vocabulary", "new_table", "nodes_of", "ordered", "word_table"]
+
+# Names that a thread writes at a time.
+_PIECE = 1 << 17
 
 
 def new_table() -> NgramTable:
@@ -121,7 +126,9 @@ class Vocabulary:
         return self._table, self._columns
 
 
-def ordered(nodes: Nodes, wanted: np.ndarray) -> tuple[np.ndarray, Vocabulary]:
+def ordered(
+    nodes: Nodes, wanted: np.ndarray, n_jobs: int | None
+) -> tuple[np.ndarray, Vocabulary]:
     """Return the numbers that are wanted in the order of their n-grams, and these.
 
     In the order of code points, which is that of bytes in UTF-8, an n-gram stands right before
@@ -159,7 +166,7 @@ def ordered(nodes: Nodes, wanted: np.ndarray) -> tuple[np.ndarray, Vocabulary]:
     chosen = np.flatnonzero(wanted)
     features = np.empty(len(chosen), np.int64)
     features[place[chosen]] = chosen
-    return features, Vocabulary(*_names(nodes, features, levels, depth))
+    return features, Vocabulary(*_names(nodes, features, levels, depth, n_jobs))
 
 
 def _levels(nodes: Nodes, depth: np.ndarray, needed: np.ndarray) -> list[np.ndarray]:
@@ -196,7 +203,8 @@ def _group_starts(values: np.ndarray) -> np.ndarray:
 
 
 def _names(
-    nodes: Nodes, features: np.ndarray, levels: list[np.ndarray], depth: np.ndarray
+    nodes: Nodes, features: np.ndarray, levels: list[np.ndarray], depth: np.ndarray,
+    n_jobs: int | None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the names of numbers, one behind the other, and where each ends."""
     if not nodes.is_word.any():
@@ -213,5 +221,9 @@ def _names(
         length[level] = length[nodes.before[level]] + 1 + nodes.before[nodes.last[level]]
     ends = np.cumsum(length[features])
     names = np.empty(ends[-1], np.uint8)
-    write_names(*nodes, features, ends, names)
+    pieces = [slice(k, k + _PIECE) for k in range(0, len(features), _PIECE)]
+    run(
+        [functools.partial(write_names, *nodes, features[s], ends[s], names) for s in pieces],
+        n_jobs,
+    )
     return names, ends

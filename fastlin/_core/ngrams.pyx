@@ -443,10 +443,15 @@ def write_names(
 ):
     """Write the bytes of n-grams of words, one behind the other: that of the number features[i]
     ends at ends[i]."""
-    cdef int64_t i, end, length
+    cdef int64_t i, end, length, n = features.shape[0]
     cdef uint32_t number, word
     with nogil:
-        for i in range(features.shape[0]):
+        for i in range(n):
+            # Numbers come in no order: what one needs is not in a cache.
+            number = <uint32_t>features[min(i + 16, n - 1)]
+            FL_PREFETCH(&is_word[number])
+            FL_PREFETCH(&before[number])
+            FL_PREFETCH(&last[number])
             number = <uint32_t>features[i]
             end = ends[i]
             while True:

@@ -8,6 +8,9 @@ ctypedef fused real:
     float
     double
 
+cdef extern from "fl_common.h" nogil:
+    void FL_PREFETCH(const void *p)
+
 cdef extern from "fl_vocabulary.h" nogil:
     const int32_t FL_VOCABULARY_HEAD
     const uint32_t FL_VOCABULARY_ROOT
