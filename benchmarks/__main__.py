@@ -34,7 +34,7 @@ BENCHMARKS = {
     "predict": "predictions of many rows and of one",
     "startup": "import time",
     "pipeline": "text to model: time and peak memory",
-    "text": "hashing text",
+    "text": "text to rows, by hashes and by vocabularies",
     "files": "svmlight files",
     "categories": "one-hot and hashed categories: time and peak memory",
     "stream": "epochs over blocks cached on disk, and reading svmlight text",

@@ -1,4 +1,4 @@
-"""Hashing text: MB/s of CPU time and peak memory, beside scikit-learn's HashingVectorizer.
+"""Text to rows: MB/s of CPU time and peak memory, beside scikit-learn's classes of the same names.
 
 Both run in turn in one process on made-up text with Zipf-distributed words. Before they are timed,
 their matrices are compared: equal, or there is no benchmark. Memory is taken in a new process each,
@@ -17,11 +17,19 @@ from typing import Any
 
 import numpy as np
 
+_BIGRAMS = {"ngram_range": (1, 2)}
+# Name -> class, its parameters, whether the text is Cyrillic.
 CASES = {
-    "1-grams, ASCII": ({"ngram_range": (1, 1)}, False),
-    "1-2-grams, ASCII": ({"ngram_range": (1, 2)}, False),
-    "1-2-grams, float32": ({"ngram_range": (1, 2), "dtype": np.float32}, False),
-    "1-2-grams, Cyrillic": ({"ngram_range": (1, 2)}, True),
+    "hash, 1-grams": ("HashingVectorizer", {}, False),
+    "hash, 1-2-grams": ("HashingVectorizer", _BIGRAMS, False),
+    "hash, 1-2, float32": ("HashingVectorizer", {**_BIGRAMS, "dtype": np.float32}, False),
+    "hash, 1-2, Cyrillic": ("HashingVectorizer", _BIGRAMS, True),
+    "hash, char_wb 2-4": (
+        "HashingVectorizer", {"analyzer": "char_wb", "ngram_range": (2, 4)}, False,
+    ),
+    "count, 1-grams": ("CountVectorizer", {}, False),
+    "count, 1-2-grams": ("CountVectorizer", _BIGRAMS, False),
+    "tf-idf, 1-2-grams": ("TfidfVectorizer", {**_BIGRAMS, "min_df": 2}, False),
 }
 _CYRILLIC = str.maketrans({chr(ord("a") + i): chr(0x430 + i) for i in range(26)})
 
@@ -45,13 +53,13 @@ def documents(megabytes: float, cyrillic: bool = False, seed: int = 0) -> list[s
     return found
 
 
-def _vectorizer(ours: bool, params: dict[str, Any]) -> Any:
+def _vectorizer(ours: bool, name: str, params: dict[str, Any]) -> Any:
     """Return our vectorizer or scikit-learn's."""
     if ours:
-        from fastlin.text import HashingVectorizer
+        import fastlin as home
     else:
-        from sklearn.feature_extraction.text import HashingVectorizer
-    return HashingVectorizer(**params)
+        from sklearn.feature_extraction import text as home
+    return getattr(home, name)(**params)
 
 
 def _seconds(task: Callable[[], Any]) -> float:
@@ -61,13 +69,15 @@ def _seconds(task: Callable[[], Any]) -> float:
     return time.process_time() - start
 
 
-def _peak(ours: bool, params: dict[str, Any], megabytes: float, cyrillic: bool) -> float:
-    """Return by how many MB the resident size grows at most during one transform."""
+def _peak(
+    ours: bool, name: str, params: dict[str, Any], megabytes: float, cyrillic: bool
+) -> float:
+    """Return by how many MB the resident size grows at most during one fit_transform."""
     import psutil
 
     texts = documents(megabytes, cyrillic)
-    vectorizer = _vectorizer(ours, params)
-    vectorizer.transform(["warm up"])
+    vectorizer = _vectorizer(ours, name, params)
+    vectorizer.fit_transform(["warm up"] * 2)
     process = psutil.Process()
     before = peak = process.memory_info().rss
     done = threading.Event()
@@ -79,7 +89,7 @@ def _peak(ours: bool, params: dict[str, Any], megabytes: float, cyrillic: bool) 
 
     watcher = threading.Thread(target=watch)
     watcher.start()
-    matrix = vectorizer.transform(texts)
+    matrix = vectorizer.fit_transform(texts)
     peak = max(peak, process.memory_info().rss)
     done.set()
     watcher.join()
@@ -105,22 +115,23 @@ def rows(megabytes: float = 4, rounds: int = 7) -> list[dict[str, Any]]:
     """
     found = []
     fresh = multiprocessing.get_context("spawn")
-    for case, (params, cyrillic) in CASES.items():
+    for case, (name, params, cyrillic) in CASES.items():
         texts = documents(megabytes, cyrillic)
         size = sum(len(text.encode()) for text in texts) / 1e6
-        ours, theirs = (_vectorizer(mine, params) for mine in (True, False))
-        if (ours.transform(texts) != theirs.transform(texts)).nnz:
+        ours, theirs = (_vectorizer(mine, name, params) for mine in (True, False))
+        difference = abs(ours.fit_transform(texts) - theirs.fit_transform(texts))
+        if difference.nnz and difference.max() > 1e-12:
             raise AssertionError(f"{case}: the matrices differ")
         times = [
-            (_seconds(lambda v=ours, t=texts: v.transform(t)),
-             _seconds(lambda v=theirs, t=texts: v.transform(t)))
+            (_seconds(lambda v=ours, t=texts: v.fit_transform(t)),
+             _seconds(lambda v=theirs, t=texts: v.fit_transform(t)))
             for _ in range(rounds)
         ]
         ratios = [slow / fast for fast, slow in times]
         peaks = []
         for mine in (True, False):
             with fresh.Pool(1) as pool:
-                peaks.append(pool.apply(_peak, (mine, params, megabytes, cyrillic)))
+                peaks.append(pool.apply(_peak, (mine, name, params, megabytes, cyrillic)))
         found.append({
             "case": case,
             "MB/s": size / statistics.median(fast for fast, _ in times),
@@ -134,12 +145,51 @@ def rows(megabytes: float = 4, rounds: int = 7) -> list[dict[str, Any]]:
     return found
 
 
+def threads(megabytes: float = 16, rounds: int = 5) -> list[tuple[str, float, float]]:
+    """Return for each vectorizer how much sooner two threads are done than one (median of wall
+    times; the machine must be quiet), and the factor in CPU time that they cost."""
+    texts, found = documents(megabytes), []
+    for name in ("HashingVectorizer", "CountVectorizer"):
+        one, two = (_vectorizer(True, name, {**_BIGRAMS, "n_jobs": n}).fit(texts) for n in (1, 2))
+        wall, work = [], []
+        for _ in range(rounds):
+            measured = []
+            for vectorizer in (one, two):
+                start = time.perf_counter(), time.process_time()
+                vectorizer.transform(texts)
+                measured.append((time.perf_counter() - start[0], time.process_time() - start[1]))
+            wall.append(measured[0][0] / measured[1][0])
+            work.append(measured[1][1] / measured[0][1])
+        found.append((name, statistics.median(wall), statistics.median(work)))
+    return found
+
+
+def vowpal_wabbit(megabytes: float = 2, rounds: int = 3) -> float | None:
+    """Return the MB/s at which Vowpal Wabbit parses and hashes 1-2-grams from text, called from
+    Python; None if it is not installed."""
+    try:
+        import vowpalwabbit
+    except ImportError:
+        return None
+    workspace = vowpalwabbit.Workspace("--quiet --ngram 2 -b 20")
+    lines = ["| " + text.replace(":", " ").replace("|", " ") for text in documents(megabytes)]
+    size = sum(map(len, lines)) / 1e6
+
+    def parse() -> None:
+        for line in lines:
+            workspace.finish_example(workspace.parse(line)[0])
+
+    seconds = min(_seconds(parse) for _ in range(rounds))
+    workspace.finish()
+    return size / seconds
+
+
 def run() -> None:
-    """Print the table."""
+    """Print the tables."""
     import scipy
     import sklearn
 
-    print(f"Hashing text, one thread, CPU time; Python {platform.python_version()}, "
+    print(f"Text to rows (fit_transform), one thread, CPU time; Python {platform.python_version()}, "
           f"scikit-learn {sklearn.__version__}, numpy {np.__version__}, scipy {scipy.__version__}, "
           f"{platform.machine()}")
     print(f"{'':22}{'fastlin':>10}{'sklearn':>10}{'ratio':>8}{'[least, most]':>16}"
@@ -149,6 +199,11 @@ def run() -> None:
         print(f"{row['case']:22}{row['MB/s']:7.1f} MB/s{row['scikit-learn MB/s']:5.1f} MB/s"
               f"{row['ratio']:6.1f}x{spread:>16}{row['peak MB']:6.0f} MB"
               f"{row['scikit-learn peak MB']:6.0f} MB")
+    for name, sooner, work in threads():
+        print(f"{name}.transform, two threads: {sooner:.2f}x sooner, {work:.2f}x the work")
+    speed = vowpal_wabbit()
+    print("Vowpal Wabbit is not installed." if speed is None
+          else f"Vowpal Wabbit, parse of 1-2-grams: {speed:.1f} MB/s")
 
 
 if __name__ == "__main__":

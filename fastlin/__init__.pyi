@@ -21,6 +21,7 @@ from .bridge import BridgeRegressor as BridgeRegressor
 from .categories import OneHotEncoder as OneHotEncoder
 from .column_transformer import ColumnTransformer as ColumnTransformer
 from .column_transformer import make_column_transformer as make_column_transformer
+from .count_vectorizer import CountVectorizer as CountVectorizer
 from .hashing import HashingEncoder as HashingEncoder
 from .io import dump_svmlight_file as dump_svmlight_file
 from .io import load_svmlight_file as load_svmlight_file
@@ -69,5 +70,7 @@ from .sparsemax import SparsemaxClassifier as SparsemaxClassifier
 from .svm import LinearSVC as LinearSVC
 from .svm import LinearSVR as LinearSVR
 from .text import HashingVectorizer as HashingVectorizer
+from .tfidf import TfidfTransformer as TfidfTransformer
+from .tfidf import TfidfVectorizer as TfidfVectorizer
 
 __version__: str

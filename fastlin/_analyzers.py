@@ -1,8 +1,8 @@
 """From a document to its n-grams in Python: the rules of scikit-learn's text vectorizers.
 
-The compiled path covers the standard analysis (words of two characters or more, no stop words);
-everything else runs here. Both take from Python itself what a word character is and how it lowers:
-`byte_classes` and `word_bits` hand that knowledge to C, so no table of Unicode is kept anywhere.
+The compiled path covers words, by the patterns of `_LEAST`, and characters; everything else runs
+here. Both take from Python itself what a word character is, what white space, and how it lowers:
+tables hand that knowledge to C, so no table of Unicode is kept anywhere.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ __all__ = [
     "TextAnalysis",
     "byte_classes",
     "check_documents",
+    "folded_bytes",
+    "space_bits",
     "strip_accents_ascii",
     "strip_accents_unicode",
     "word_bits",
@@ -35,8 +37,15 @@ __all__ = [
 
 STANDARD_PATTERN = r"(?u)\b\w\w+\b"
 _SPACES = re.compile(r"\s\s+")
-# What src_c/fl_text.h calls them.
+# What src_c/fl_words.h calls them.
 _SEPARATOR, _MULTIBYTE = 0, 1
+_KINDS = {"word": 0, "char": 1, "char_wb": 2}
+# Patterns of maximal runs of word characters, and how many these must be.
+_LEAST = {
+    flag + pattern: least
+    for pattern, least in {r"\b\w\w+\b": 2, r"\w\w+": 2, r"\b\w+\b": 1, r"\w+": 1}.items()
+    for flag in ("", "(?u)")
+}
 
 
 @functools.cache
@@ -52,14 +61,34 @@ def byte_classes(lowercase: bool) -> np.ndarray:
 
 
 @functools.cache
+def folded_bytes(lowercase: bool) -> np.ndarray:
+    """Return for each ASCII character how it is stored where characters are counted."""
+    table = np.arange(256, dtype=np.uint8)
+    if lowercase:
+        table[:128] = [ord(chr(code).lower()) for code in range(128)]
+    table.flags.writeable = False
+    return table
+
+
 def word_bits() -> np.ndarray:
     r"""Return one bit for each code point, in uint64 words: does ``\w`` match it?"""
+    return _bits(r"\w+")
+
+
+def space_bits() -> np.ndarray:
+    r"""Return one bit for each code point, in uint64 words: does ``\s`` match it?"""
+    return _bits(r"\s+")
+
+
+@functools.cache
+def _bits(pattern: str) -> np.ndarray:
+    """Return one bit for each code point that a pattern of runs matches."""
     n_code_points = 0x110000
     every = np.arange(n_code_points, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
-    is_word = np.zeros(n_code_points, bool)
-    for run in re.finditer(r"\w+", every):
-        is_word[run.start() : run.end()] = True
-    bits = np.packbits(is_word, bitorder="little").view("<u8").astype(np.uint64)
+    matches = np.zeros(n_code_points, bool)
+    for run in re.finditer(pattern, every):
+        matches[run.start() : run.end()] = True
+    bits = np.packbits(matches, bitorder="little").view("<u8").astype(np.uint64)
     bits.flags.writeable = False
     return bits
 
@@ -259,11 +288,26 @@ class TextAnalysis:
             )
 
     def _is_standard(self) -> bool:
-        """Say whether words are found as C finds them, once a document is preprocessed."""
-        return (
-            isinstance(self.analyzer, str) and self.analyzer == "word" and self.tokenizer is None
-            and self.stop_words is None and self.token_pattern in (STANDARD_PATTERN, r"\b\w\w+\b")
-        )
+        """Say whether C finds the units, once a document is preprocessed."""
+        if not isinstance(self.analyzer, str):
+            return False
+        return self.analyzer != "word" or (self.tokenizer is None and self.token_pattern in _LEAST)
+
+    def _units(self) -> tuple[np.ndarray, np.ndarray, int, int]:
+        """Return what says to C how text falls into units: how bytes are stored in raw and in
+        preprocessed text, the kind, and the least length of a word."""
+        kind = _KINDS[self.analyzer] if isinstance(self.analyzer, str) else 0
+        table = folded_bytes if kind else byte_classes
+        least = _LEAST.get(self.token_pattern or "", 2)
+        return table(bool(self.lowercase)), table(False), kind, least
+
+    def _compiled_stop_words(self) -> frozenset[str] | None:
+        """Return the words that C is to leave out: where Python analyses, it does so itself."""
+        return self.get_stop_words() if self._is_standard() and self.analyzer == "word" else None
+
+    def _unit_bits(self) -> np.ndarray:
+        """Return the bitmap of code points that the units need."""
+        return word_bits() if callable(self.analyzer) or self.analyzer == "word" else space_bits()
 
     def decode(self, doc: Any) -> Any:
         """Read a document as `input` says and decode it if it is bytes.
@@ -424,6 +468,8 @@ def check_documents(X: Any) -> Any:
             f"{shape}; pass one column of it."
         )
     try:
+        if type(X).__module__.partition(".")[0] == "pyarrow":
+            return iter(X.to_pylist())
         return iter(X)
     except TypeError:
         raise TypeError(f"X must be an iterable of documents, got {shown(X)}.") from None

@@ -59,8 +59,9 @@ _RECORD_HOMES = {
     "ColumnPlan": "_category_plan", "HashedNgram": "text", "OutputCode": "_reductions",
 }  # fmt: skip
 # Requests to scikit-learn's metadata routing: objects of its own, made again by set_fit_request;
-# and what the training rows of neighbours are made into when they are first asked about.
-_NOT_STORED = {"_metadata_request", "_searcher"}
+# what the training rows of neighbours are made into when they are first asked about, and compiled
+# vocabularies, made again from their names.
+_NOT_STORED = {"_metadata_request", "_searcher", "_lookup"}
 
 
 def save(model: Any, path: str | os.PathLike | BinaryIO) -> None:

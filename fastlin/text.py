@@ -1,52 +1,40 @@
 """Text to sparse rows: hashed n-gram counts.
 
-Documents go to C in blocks, as pointers to their own bytes where they are ASCII, so that no Python
-object is made for a token; src_c/fl_text.h says what happens to them there. A document that is not
-ASCII is lowered by Python first, since how a character lowers can hang on its neighbours, and
-split by a bitmap of Python's own word characters.
+Documents go to C in blocks (`_text_blocks`), as pointers to their own bytes where they are ASCII,
+so that no Python object is made for a token; src_c/fl_text.h says what happens to them there.
 """
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ._analyzers import STANDARD_PATTERN, TextAnalysis, byte_classes, check_documents, word_bits
+from ._analyzers import STANDARD_PATTERN, TextAnalysis, check_documents
 from ._base import Estimator
-from ._core.text import DONE, FULL, TOO_LONG, TOO_MANY, TextHasher
-from ._params import Boolean, Constraint, Integer, OneOf, shown
+from ._core.documents import Block
+from ._core.text import TextHasher
+from ._parallel import n_threads, run
+from ._params import Boolean, Constraint, Either, Integer, OneOf
+from ._text_blocks import Share, shares_of, text_blocks
+from ._text_docs import ANALYSIS_NOTES, ANALYSIS_PARAMETERS, N_JOBS
+from ._text_rows import (
+    CsrArrays,
+    FloatType,
+    RowsOutput,
+    csr_of,
+    encode_features,
+    joined,
+    refuse,
+)
+from ._vocabulary import word_table
 
 __all__ = ["HashedNgram", "HashingVectorizer"]
 
-# Characters and documents handed to C at a time: enough to hide the cost of a call, and little
-# memory for the encoded copies.
-_BLOCK_SIZE = 1 << 20
-_BLOCK_DOCUMENTS = 4096
 _NORM_ORDER = {None: 0, "l1": 1, "l2": 2}
-
-
-class FloatType(Constraint):
-    """float64 or float32, in any way that numpy understands."""
-
-    rule = "float64 or float32"
-
-    def accepts(self, value):
-        """Say whether a value is allowed."""
-        try:
-            return value is not None and np.dtype(value) in (np.float64, np.float32)
-        except TypeError:
-            return False
-
-    def good_values(self):
-        """Return examples that must be accepted."""
-        return [np.float64, np.float32, "float32", float, np.dtype("f8")]
-
-    def bad_values(self):
-        """Return examples that must be refused."""
-        return [None, int, np.int64, "float16", np.complex128, "no such type", 1]
 
 
 class HashedNgram(NamedTuple):
@@ -57,105 +45,8 @@ class HashedNgram(NamedTuple):
     frequency: int
 
 
-class _Output:
-    """The three arrays of a CSR matrix, growing as rows arrive."""
-
-    def __init__(self, dtype: Any, n_rows: int | None):
-        self.expected_rows = n_rows
-        self.indptr = np.zeros(1024 if n_rows is None else n_rows + 1, np.int64)
-        self.indices = np.empty(4096, np.int32)
-        self.data = np.empty(4096, dtype)
-
-    def take_rows(self, hasher: TextHasher, n_rows: int) -> None:
-        """Fetch the rows of a loaded block; Ctrl-C is seen between the calls."""
-        needed = hasher.n_rows + n_rows + 1
-        if needed > len(self.indptr):
-            _resize(self.indptr, max(needed, 2 * len(self.indptr)))
-        while (status := hasher.advance(self.indptr, self.indices, self.data)) != DONE:
-            _refuse(status, hasher.n_rows)
-            if status == FULL:
-                self._grow(hasher)
-
-    def _grow(self, hasher: TextHasher) -> None:
-        """Make room for the row that waits, and for as many more as the rows so far suggest."""
-        size = len(self.indices)
-        expected = 0
-        if self.expected_rows is not None and hasher.n_rows:
-            expected = int(1.05 * hasher.nnz / hasher.n_rows * self.expected_rows)
-        size = max(min(expected, 4 * size), size + size // 4, hasher.nnz + hasher.pending_entries)
-        self.indices = _enlarged(self.indices, hasher.nnz, size)
-        self.data = _enlarged(self.data, hasher.nnz, size)
-
-    def matrix(self, hasher: TextHasher, n_features: int) -> Any:
-        """Return the CSR matrix; the arrays are cut to size, not copied."""
-        from scipy.sparse import csr_matrix
-
-        _resize(self.indices, hasher.nnz)
-        _resize(self.data, hasher.nnz)
-        indptr = self.indptr[: hasher.n_rows + 1]
-        if hasher.nnz <= np.iinfo(np.int32).max:
-            indptr = indptr.astype(np.int32)
-        shape = (hasher.n_rows, n_features)
-        X = csr_matrix((self.data, self.indices, indptr), shape=shape, copy=False)
-        X.has_canonical_format = True
-        return X
-
-
-def _resize(array: np.ndarray, size: int) -> None:
-    """Resize in place; nobody else holds the array."""
-    array.resize(size, refcheck=False)
-
-
-def _enlarged(array: np.ndarray, used: int, size: int) -> np.ndarray:
-    """Return an array of a larger size that begins with what is used of this one.
-
-    Numpy asks for huge pages only where it allocates anew, which makes writing a large array much
-    faster; where most would have to be copied, memory that moves by remapping is better.
-    """
-    if 2 * used > size:
-        _resize(array, size)
-        return array
-    larger = np.empty(size, array.dtype)
-    larger[:used] = array[:used]
-    return larger
-
-
-def _refuse(status: int, row: int) -> None:
-    """Raise if a document is beyond what can be counted."""
-    if status == TOO_MANY:
-        raise ValueError(
-            f"The document of row {row} has 2**31 n-grams or more; split it or narrow ngram_range."
-        )
-    if status == TOO_LONG:
-        raise ValueError(
-            f"The document of row {row} has a word or an n-gram of 2**29 bytes or more; split it."
-        )
-
-
-def _encode_features(features: Any, row: int) -> list[bytes]:
-    """Return the features of a row in UTF-8."""
-    if isinstance(features, (str, bytes)):
-        raise TypeError(
-            f"Row {row}: the analyzer must return an iterable of features, got {shown(features)}."
-        )
-    encoded = []
-    for feature in features:
-        if isinstance(feature, str):
-            try:
-                feature = feature.encode()
-            except UnicodeEncodeError as error:
-                error.reason += f" in the feature {feature!r} of row {row}"
-                raise
-        elif not isinstance(feature, bytes):
-            raise TypeError(
-                f"Row {row}: every feature must be str or bytes, got {shown(feature)}."
-            )
-        encoded.append(feature)
-    return encoded
-
-
 class HashingVectorizer(TextAnalysis, Estimator):
-    r"""Turn documents into rows of hashed n-gram counts.
+    __doc__ = rf"""Turn documents into rows of hashed n-gram counts.
 
     There is no vocabulary: the column of an n-gram is its hash modulo `n_features`, so there is
     nothing to fit, memory does not grow with the number of different words, and any documents can
@@ -164,52 +55,27 @@ class HashingVectorizer(TextAnalysis, Estimator):
 
     Parameters
     ----------
-    input : {"content", "filename", "file"}, default="content"
-        Whether documents are given as str or bytes, as paths, or as objects with `read`.
-    encoding : str, default="utf-8"
-        Encoding of documents that are bytes or come from files.
-    decode_error : {"strict", "ignore", "replace"}, default="strict"
-        What to do with bytes that are not in `encoding`; as in `bytes.decode`.
-    strip_accents : {"ascii", "unicode"}, callable or None, default=None
-        Drop accents after lowering: "unicode" drops combining marks, "ascii" all that is not
-        ASCII once characters are decomposed (NFKD).
-    lowercase : bool, default=True
-        Lower documents before they are split.
-    preprocessor : callable or None, default=None
-        Called in place of lowering and stripping accents.
-    tokenizer : callable or None, default=None
-        Called in place of finding `token_pattern`.
-    stop_words : "english", list of str or None, default=None
-        Words to leave out before n-grams are made; "english" is scikit-learn's list and needs
-        scikit-learn.
-    token_pattern : str or None, default=r"(?u)\b\w\w+\b"
-        Regular expression of a word; with a group, the group is the word.
-    ngram_range : tuple (min_n, max_n), default=(1, 1)
-        Lengths of the n-grams, both ends included.
-    analyzer : {"word", "char", "char_wb"} or callable, default="word"
-        Whether n-grams are of words, of characters, or of characters inside words; a callable
-        maps a decoded document to its features, str or bytes.
+    {ANALYSIS_PARAMETERS}
     n_features : int, default=2**20
         Number of columns, from 1 to 2**31 - 1.
     binary : bool, default=False
         Give every column that occurs the value 1, before normalising.
-    norm : {"l1", "l2"} or None, default="l2"
+    norm : {{"l1", "l2"}} or None, default="l2"
         Scale rows to this norm.
     alternate_sign : bool, default=True
         Count an n-gram as +1 or -1 by a bit of its hash, so that n-grams that share a column
         cancel on average and inner products are kept (Weinberger et al. 2009). Not used when
         `binary` is True.
-    dtype : {float64, float32}, default=float64
+    dtype : {{float64, float32}}, default=float64
         Type of the values.
-    output : {"csr", "rows"}, default="csr"
+    output : {{"csr", "rows"}}, default="csr"
         What `transform` returns: a scipy matrix, or `fastlin.Rows`, which hold no values where all
         are 1, or 1 and -1 (without `norm`, for instance), and so half the memory.
+    {N_JOBS}
 
     Notes
     -----
-    The standard analysis runs in C without the interpreter lock: `analyzer` "word", no
-    `tokenizer`, no `stop_words` and the default `token_pattern`. Anything else takes a slower
-    way in Python to the same result.
+    {ANALYSIS_NOTES}
 
     Where the signs of n-grams cancel exactly, scikit-learn stores a zero; here nothing is stored.
     The matrices are equal, the stored patterns may differ in this.
@@ -237,6 +103,7 @@ class HashingVectorizer(TextAnalysis, Estimator):
         "alternate_sign": Boolean(),
         "dtype": FloatType(),
         "output": OneOf("csr", "rows"),
+        "n_jobs": Either(Integer(), OneOf(None)),
     }
     _tags: ClassVar[dict[str, Any]] = {
         "two_d_array": False,
@@ -267,6 +134,7 @@ class HashingVectorizer(TextAnalysis, Estimator):
         alternate_sign=True,
         dtype=np.float64,
         output="csr",
+        n_jobs=None,
     ):
         self.input = input
         self.encoding = encoding
@@ -285,6 +153,7 @@ class HashingVectorizer(TextAnalysis, Estimator):
         self.alternate_sign = alternate_sign
         self.output = output
         self.dtype = dtype
+        self.n_jobs = n_jobs
 
     def fit(self, X: Any = None, y: Any = None) -> HashingVectorizer:
         """Check the parameters; there is nothing to learn.
@@ -363,16 +232,13 @@ class HashingVectorizer(TextAnalysis, Estimator):
         """
         self._check_params()
         self._check_analysis()
-        documents = check_documents(X)
-        output = _Output(self.dtype, len(X) if hasattr(X, "__len__") else None)
-        hasher = self._hasher()
         if self._is_standard():
-            self._hash_documents(documents, hasher, output)
+            arrays = self._hash_documents(X)
         else:
-            self._hash_features(documents, hasher, output)
-        if hasher.n_rows == 0:
+            arrays = self._hash_features(check_documents(X))
+        if len(arrays.indptr) == 1:
             raise ValueError("X must have at least one document, got none.")
-        matrix = output.matrix(hasher, int(self.n_features))
+        matrix = csr_of(*arrays, int(self.n_features))
         if self.output == "csr":
             return matrix
         from ._data import compact_rows
@@ -447,7 +313,7 @@ class HashingVectorizer(TextAnalysis, Estimator):
         self, feature: Any, row: int, hasher: TextHasher, members: frozenset[int]
     ) -> tuple[int, int] | None:
         """Return column and sign of a feature if it falls into one of the columns asked for."""
-        hashed = hasher.hash(_encode_features([feature], row)[0])
+        hashed = hasher.hash(encode_features([feature], row)[0])
         column = hasher.column(hashed)
         if column not in members:
             return None
@@ -455,45 +321,47 @@ class HashingVectorizer(TextAnalysis, Estimator):
 
     def _hasher(self) -> TextHasher:
         """Return a new hasher for one pass over documents."""
+        raw, done, kind, least = self._units()
         shortest, longest = self.ngram_range
-        return TextHasher(
-            byte_classes(bool(self.lowercase)), byte_classes(False), self.n_features,
+        hasher = TextHasher(
+            raw, done, kind, least, word_table(self._compiled_stop_words()), self.n_features,
             shortest, longest, self.alternate_sign, self.binary, _NORM_ORDER[self.norm],
         )
+        hasher.set_word_bits(self._unit_bits())
+        return hasher
 
-    def _hash_documents(self, documents: Iterator, hasher: TextHasher, output: _Output) -> None:
-        """Let C split and hash: ASCII as it is, the rest preprocessed by Python."""
-        c_preprocesses = self.preprocessor is None and not callable(self.strip_accents)
-        preprocess = self.build_preprocessor()
-        block: list[str | bytes] = []
-        size = 0
-        for row, document in enumerate(documents):
-            text = document
-            if type(text) is not str or self.input != "content":
-                text = self._decode_row(document, row)
-            if not (c_preprocesses and type(text) is str and text.isascii()):
-                text = _encode_text(preprocess(text), row)
-                hasher.set_word_bits(word_bits())
-            block.append(text)
-            size += len(text)
-            if size >= _BLOCK_SIZE or len(block) == _BLOCK_DOCUMENTS:
-                hasher.load(block)
-                output.take_rows(hasher, len(block))
-                block, size = [], 0
-        hasher.load(block)
-        output.take_rows(hasher, len(block))
+    def _hash_documents(self, X: Any) -> CsrArrays:
+        """Let C split and hash."""
+        strict = self.analyzer != "word"
+        blocks = text_blocks(self, X, "strict" if strict else "surrogatepass")
+        n_rows = len(X) if hasattr(X, "__len__") else None
+        threads = n_threads(self.n_jobs)
+        if threads == 1:
+            return self._hash_blocks(blocks, n_rows, 0)
+        parts: list[CsrArrays] = []
+        for shares in shares_of(blocks, threads):
+            parts += run([functools.partial(self._hash_share, s) for s in shares], threads)
+        return joined(parts, threads) if parts else self._hash_blocks(iter(()), 0, 0)
 
-    def _hash_features(self, documents: Iterator, hasher: TextHasher, output: _Output) -> None:
+    def _hash_share(self, share: Share) -> CsrArrays:
+        """Hash what a thread got."""
+        n_rows = sum(block.n_documents for block in share.blocks)
+        return self._hash_blocks(iter(share.blocks), n_rows, share.first_row)
+
+    def _hash_blocks(self, blocks: Iterator[Block], n_rows: int | None, first: int) -> CsrArrays:
+        """Hash blocks whose first row has a number; `n_rows` is how many there are, if known."""
+        hasher, output = self._hasher(), RowsOutput(self.dtype, n_rows)
+        for block in blocks:
+            hasher.load(block)
+            output.take_rows(hasher, block.n_documents, first)
+        return output.arrays(hasher)
+
+    def _hash_features(self, documents: Iterator) -> CsrArrays:
         """Let Python analyse, and C hash and count what it finds."""
+        hasher, output = self._hasher(), RowsOutput(self.dtype, None)
         analyse = self._build_text_analyzer()
         for row, document in enumerate(documents):
-            features = _encode_features(analyse(self._decode_row(document, row)), row)
-            _refuse(hasher.load_features(features), row)
+            features = encode_features(analyse(self._decode_row(document, row)), row)
+            refuse(hasher.load_features(features), row)
             output.take_rows(hasher, 1)
-
-
-def _encode_text(text: Any, row: int) -> bytes:
-    """Return preprocessed text in UTF-8; a lone surrogate parts words and is never hashed."""
-    if not isinstance(text, str):
-        raise TypeError(f"Row {row}: the preprocessor must return str, got {shown(text)}.")
-    return text.encode("utf-8", "surrogatepass")
+        return output.arrays(hasher)

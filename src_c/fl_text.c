@@ -189,17 +189,9 @@ void fl_text_finish(fl_text *t)
 
 /* ---- from words to n-grams ---- */
 
-/* Words of the longest n-gram that begins at a word. */
-FL_INLINE int32_t longest_at(const fl_text *t, int32_t first)
+FL_INLINE fl_units_range ngrams_at(const fl_text *t, int32_t first)
 {
-    int32_t left = t->words.n_words - first;
-    return left < t->max_n ? left : t->max_n;
-}
-
-/* How many n-grams begin at a word; may be below 0, which is none. */
-FL_INLINE int64_t ngrams_at(const fl_text *t, int32_t first)
-{
-    return (int64_t)longest_at(t, first) - t->min_n + 1;
+    return fl_units_ngrams_at(&t->words, first, t->min_n, t->max_n);
 }
 
 /* Hash the n-grams that begin at word `next` and those after it, before `stop`, as long as they are
@@ -209,21 +201,24 @@ static int64_t hash_words(fl_text *t, int32_t stop, uint32_t *FL_RESTRICT hashes
                           uint32_t *FL_RESTRICT tails, int64_t capacity)
 {
     const uint8_t *text = t->words.text;
-    int32_t first = t->next, min_n = t->min_n;
+    int32_t first = t->next, gap = fl_units_gap(&t->words);
     int64_t n_hashes = 0;
-    for (; first < stop && n_hashes + ngrams_at(t, first) <= capacity; first++) {
+    for (; first < stop; first++) {
         const int32_t *starts = t->words.starts + first;
-        int32_t longest = longest_at(t, first), block = starts[0];
+        fl_units_range range = ngrams_at(t, first);
+        int32_t block = starts[0];
         uint32_t h = 0;
-        if (longest < min_n)
+        if (n_hashes + range.longest - range.shortest + 1 > capacity)
+            break;
+        if (range.longest < range.shortest)
             continue;
-        for (int32_t n = 1; n <= longest; n++) {
-            int32_t length = starts[n] - 1 - starts[0];
+        for (int32_t n = 1; n <= range.longest; n++) {
+            int32_t length = starts[n] - gap - starts[0];
             for (; block - starts[0] + 4 <= length; block += 4)
                 h = fl_murmur_block(h, text + block);
             hashes[n_hashes] = h ^ (uint32_t)length;
             tails[n_hashes] = fl_murmur_tail(text + block, length);
-            n_hashes += n >= min_n;
+            n_hashes += n >= range.shortest;
         }
     }
     for (int64_t i = 0; i < n_hashes; i++)
@@ -236,7 +231,8 @@ static int64_t hash_words(fl_text *t, int32_t stop, uint32_t *FL_RESTRICT hashes
 static fl_text_status count_until(fl_text *t, int32_t stop, int64_t *budget)
 {
     while (t->next < stop) {
-        int64_t n = ngrams_at(t, t->next), from = t->words.starts[t->next];
+        fl_units_range range = ngrams_at(t, t->next);
+        int64_t n = (int64_t)range.longest - range.shortest + 1, from = t->words.starts[t->next];
         fl_text_status status = make_room(t, n);
         uint32_t *keys = keys_of(t) + t->n_keys;
         if (status != FL_TEXT_DONE)
@@ -259,8 +255,8 @@ fl_text_status fl_text_advance(fl_text *t, int64_t *budget)
 {
     for (;;) {
         int64_t before = t->words.position;
-        int is_end = fl_words_fill(&t->words);
-        int32_t stop = is_end ? t->words.n_words : t->words.n_words - t->max_n + 1;
+        int is_end = fl_units_fill(&t->words, t->stop_words);
+        int32_t stop = fl_units_ready(&t->words, is_end, t->max_n);
         fl_text_status status = count_until(t, stop, budget);
         *budget -= t->words.position - before;
         if (status != FL_TEXT_DONE)
@@ -269,7 +265,7 @@ fl_text_status fl_text_advance(fl_text *t, int64_t *budget)
             fl_text_finish(t);
             return FL_TEXT_DONE;
         }
-        fl_words_forget(&t->words, t->next);
+        fl_units_forget(&t->words, t->next);
         t->next = 0;
         /* Half full of what must stay: moving it would cost more than it gains. */
         if (t->words.used > t->words.text_capacity / 2)
@@ -290,6 +286,29 @@ fl_text_status fl_text_add(fl_text *t, int32_t length)
     *key = fl_murmur(t->words.text, length);
     hashes_to_keys(t->mapping, key, 1);
     t->n_keys++;
+    return FL_TEXT_DONE;
+}
+
+fl_text_status fl_text_add_columns(fl_text *t, const uint32_t *ids, int64_t n,
+                                   const int32_t *columns, int64_t *done)
+{
+    while (*done < n) {
+        fl_text_status status = make_room(t, 1);
+        uint32_t *keys = keys_of(t);
+        int64_t k = t->n_keys, i = *done, stop = i + FL_TEXT_BATCH - k;
+        if (status != FL_TEXT_DONE)
+            return status;
+        for (stop = stop < n ? stop : n; i < stop; i++) {
+            int32_t column = columns[ids[i]];
+            keys[k] = (uint32_t)column << 1;
+            k += column >= 0;
+        }
+        t->n_grams += k - t->n_keys;
+        t->n_keys = k;
+        *done = i;
+        if (t->n_grams > INT32_MAX)
+            return FL_TEXT_TOO_MANY;
+    }
     return FL_TEXT_DONE;
 }
 

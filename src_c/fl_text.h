@@ -1,10 +1,10 @@
 /* Text to hashed n-gram counts, a row for a document.
  *
- *   text --fl_words.h--> lowered words --fl_murmur.h--> hash -> column and sign --count--> row
+ *   text --fl_units.h--> lowered words --fl_murmur.h--> hash -> column and sign --count--> row
  *
- * An n-gram is n words joined by single spaces. Its column is |h| mod n_features, where h is its
- * signed MurmurHash3, and its sign that of h (Weinberger et al., Feature hashing for large scale
- * multitask learning, ICML 2009).
+ * An n-gram is n words joined by single spaces, or n characters. Its column is |h| mod n_features,
+ * where h is its signed MurmurHash3, and its sign that of h (Weinberger et al., Feature hashing for
+ * large scale multitask learning, ICML 2009).
  *
  * Nothing is allocated here. A call that needs a larger buffer, or has worked for its budget, says
  * so and goes on where it stopped when called again. The buffers are the caller's; he may move them
@@ -13,7 +13,7 @@
 #define FL_TEXT_H
 
 #include "fl_common.h"
-#include "fl_words.h"
+#include "fl_units.h"
 
 /* n-grams that are sorted at a time: few enough to stay in the second cache. */
 #define FL_TEXT_BATCH 8192
@@ -43,7 +43,8 @@ typedef struct {
     int64_t n_features;             /* 1 .. 2^31 - 1 */
     int32_t min_n, max_n;           /* 1 <= min_n <= max_n */
     int32_t alternate_sign;         /* 0: every n-gram counts +1 */
-    fl_words words;                 /* word_bits and the buffers */
+    fl_words words;                 /* kind, least, word_bits and the buffers */
+    const fl_vocabulary *stop_words; /* NULL if there are none */
     fl_text_entry *entries, *spare; /* capacity each; they may change places */
     uint32_t *buckets;              /* capacity + 1 */
     int64_t capacity;               /* at least 2 * FL_TEXT_BATCH */
@@ -68,6 +69,11 @@ fl_text_status fl_text_advance(fl_text *t, int64_t *budget);
 /* Count one feature that the caller has put in words.text[0 .. length) as it is. The row is begun
  * with fl_text_begin and ended with fl_text_finish. Returns DONE, NEEDS_ENTRIES or TOO_MANY. */
 fl_text_status fl_text_add(fl_text *t, int32_t length);
+
+/* Count ids[0 .. n) as their columns; a column of -1 does not count. *done says how far it came: it
+ * goes on from there. Returns DONE, NEEDS_ENTRIES or TOO_MANY. */
+fl_text_status fl_text_add_columns(fl_text *t, const uint32_t *ids, int64_t n,
+                                   const int32_t *columns, int64_t *done);
 
 /* Bring what was counted to entries[0 .. n_entries), each column once and in order. A column whose
  * signs cancel stays, with count 0. */

@@ -1,9 +1,11 @@
 /* The tokeniser: text to lowered words with one space behind each.
  *
- * A word is a maximal run of at least two word characters: what the pattern \b\w\w+\b finds. Which
- * bytes and code points are word characters, and how ASCII lowers, are the caller's two tables.
- * Words are collected in `text`, so that a run of n words is a slice of it, until it is full; then
- * fl_words_forget drops those that are done with, and fl_words_fill goes on. */
+ * A word is a maximal run of at least `least` word characters: what the pattern \b\w\w+\b finds if
+ * that is two. Which bytes and code points are word characters, and how ASCII lowers, are the
+ * caller's two tables. Words are collected in `text`, so that a run of n words is a slice of it,
+ * until it is full; then fl_words_forget drops those that are done with, and fl_words_fill goes on.
+ *
+ * fl_chars.h fills the same buffers with single characters, and fl_units.h chooses between them. */
 #ifndef FL_WORDS_H
 #define FL_WORDS_H
 
@@ -25,21 +27,34 @@ typedef struct {
     int32_t shortcut;
 } fl_words_bytes;
 
+/* What is collected: words, characters, or characters within words (fl_chars.h). */
+typedef enum { FL_WORDS_WORD = 0, FL_WORDS_CHAR = 1, FL_WORDS_CHAR_WB = 2 } fl_words_kind;
+
 typedef struct {
     const fl_words_bytes *bytes;
-    const uint64_t *word_bits;  /* bit c: is code point c a word character; only read for c > 127 */
+    const uint64_t *word_bits;  /* bit c: is code point c a word character; only read for c > 127.
+                                 * Where characters are collected: is it white space; any c */
+    fl_words_kind kind;
+    int32_t least;              /* characters of the shortest word, 1 or 2 */
     uint8_t *text;              /* text_capacity + FL_WORDS_PADDING */
     int32_t *starts;            /* fl_words_starts_capacity(text_capacity) */
+    int32_t *limits;            /* as many; see fl_chars.h */
     int32_t text_capacity;      /* FL_WORDS_LEAST .. 2^30 */
     int32_t used;               /* bytes of text in use, the unfinished word included */
     int32_t n_words;            /* finished words; starts[n_words] is where the next begins */
     int32_t more_bytes;         /* bytes less code points of the unfinished word */
+    int32_t n_checked;          /* words that are known to be no stop words */
+    int32_t segment;            /* see fl_chars.h */
     const uint8_t *document;
     int64_t length, position;
 } fl_words;
 
-/* Entries of `starts` that go with a text buffer: a word takes three bytes or more. */
-FL_INLINE int64_t fl_words_starts_capacity(int64_t text_capacity) { return text_capacity / 3 + 2; }
+/* Entries of `starts` that go with a text buffer: a word takes two bytes or more, a character
+ * one. */
+FL_INLINE int64_t fl_words_starts_capacity(fl_words_kind kind, int64_t text_capacity)
+{
+    return (kind == FL_WORDS_WORD ? text_capacity / 2 : text_capacity) + 2;
+}
 
 /* ---- sixty-four bytes at once ---- */
 
@@ -96,12 +111,12 @@ FL_INLINE uint64_t fl_words_zero_bytes(const uint8_t *bytes)
     return zero;
 }
 
-/* The word has ended. If it has less than two characters it is taken back: without a branch,
- * since the lengths of words cannot be predicted. */
+/* The word has ended. If it has too few characters it is taken back: without a branch, since the
+ * lengths of words cannot be predicted. */
 FL_INLINE void fl_words_end_word(fl_words *w)
 {
     int32_t begin = w->starts[w->n_words];
-    int32_t is_long = w->used - begin - w->more_bytes >= 2;
+    int32_t is_long = w->used - begin - w->more_bytes >= w->least;
     w->text[w->used] = ' ';
     w->used = is_long ? w->used + 1 : begin;
     w->n_words += is_long;
@@ -201,7 +216,8 @@ FL_INLINE void fl_words_begin(fl_words *w, const fl_words_bytes *bytes, const ui
     w->document = document;
     w->length = length;
     w->position = 0;
-    w->used = w->n_words = w->more_bytes = 0;
+    w->used = w->n_words = w->more_bytes = w->n_checked = 0;
+    w->segment = -1;
     w->starts[0] = 0;
 }
 
@@ -236,6 +252,7 @@ FL_INLINE void fl_words_forget(fl_words *w, int32_t first)
     memmove(w->text, w->text + from, (size_t)(w->used - from));
     w->used -= from;
     w->n_words -= first;
+    w->n_checked -= first;
     for (int32_t i = 0; i <= w->n_words; i++)
         w->starts[i] = w->starts[first + i] - from;
 }

@@ -120,6 +120,10 @@ WRITTEN = {
         "columns", "values", "entries", "room", "out", "candidates", "distance", "number",
     },
     "newton": {"z", "out"},
+    "ngrams": {
+        "is_word", "before", "last", "arena", "ends", "numbers", "row_ends", "indices", "counts",
+        "seen", "depth", "out", "data",
+    },
     "order": {"order", "unshuffled", "rng"},
     # the arrays that the parser fills
     "parse": {
@@ -167,11 +171,12 @@ CALLERS = {
     "_joint_dual.py", "_joint_model.py", "_joint_newton.py", "_joint_problem.py",
     "_category_hashes.py", "_hstack.py", "_indicators.py", "_kernel_dual.py",
     "_kernel_perceptron.py", "_lanes.py", "_learner.py", "_linear.py", "_mistakes.py",
-    "_neighbors.py", "_polynomial.py", "_prepare.py", "_primal_cd.py", "_probability.py",
-    "_problem.py", "_prox_grad.py", "_quadratic.py", "_reductions.py", "_row_centre.py",
-    "_row_slices.py", "_safety.py", "_scorer.py", "_scores.py", "_sgd.py", "_split.py",
-    "_strings.py", "_svmlight.py", "_transpose.py", "_trees.py", "_vectors.py", "_voted.py",
-    "categories.py", "text.py",
+    "_neighbors.py", "_ngram_counts.py", "_polynomial.py", "_prepare.py", "_primal_cd.py",
+    "_probability.py", "_problem.py", "_prox_grad.py", "_quadratic.py", "_reductions.py",
+    "_row_centre.py", "_row_slices.py", "_safety.py", "_scorer.py", "_scores.py", "_sgd.py",
+    "_split.py", "_strings.py", "_svmlight.py", "_text_blocks.py", "_text_rows.py",
+    "_transpose.py", "_trees.py", "_vectors.py", "_vocabulary.py", "_voted.py", "categories.py",
+    "text.py", "tfidf.py",
 }  # fmt: skip
 LEARNER_FILES = sorted({Path(inspect.getsourcefile(cls)) for cls in LEARNERS})
 

@@ -39,6 +39,7 @@ from sklearn.utils.estimator_checks import check_estimator, estimator_checks_gen
 import fastlin  # noqa: E402
 from fastlin import (  # noqa: E402
     BridgeRegressor,
+    CountVectorizer,
     ElasticNet,
     HashingVectorizer,
     Lasso,
@@ -123,7 +124,7 @@ def test_every_public_estimator_is_checked():
     for estimator in ESTIMATORS:
         mine = [label for label in labels if label.startswith(f"{estimator!r}-check")]
         # of what takes no table of numbers scikit-learn knows one check
-        least = 0 if isinstance(estimator, HashingVectorizer) else 40
+        least = 0 if isinstance(estimator, (CountVectorizer, HashingVectorizer)) else 40
         assert len(mine) > least, estimator
 
 

@@ -16,9 +16,11 @@ from text_reference import assert_same, murmur3, peer, random_documents, referen
 
 import fastlin.text
 from fastlin._analyzers import byte_classes
+from fastlin._core.documents import Block
 from fastlin._core.text import TextHasher
 from fastlin.text import HashingVectorizer
 
+TABLES = (byte_classes(True), byte_classes(False))
 # Its hash is -2**31, whose absolute value does not fit in 32 bits with sign.
 LEAST_HASH = "22pcs efuture"
 
@@ -79,8 +81,8 @@ def test_bytes_of_any_table():
     table = byte_classes(True).copy()
     table[ord("-")], table[ord("e")] = ord("-"), 0
     documents = random_documents(20, seed=3)
-    hasher = TextHasher(table, table, 2**20, 1, 1, False, False, 0)
-    hasher.load(documents)
+    hasher = TextHasher(table, table, 0, 2, None, 2**20, 1, 1, False, False, 0)
+    hasher.load(Block(documents))
     indptr, indices, data = np.zeros(21, np.int64), np.empty(10**5, np.int32), np.empty(10**5)
     assert hasher.advance(indptr, indices, data) == 0
     vectorizer = HashingVectorizer(token_pattern=r"(?:(?!e)[\w-]){2,}", norm=None,
@@ -95,7 +97,7 @@ def test_bytes_of_any_table():
 
 
 def hasher_of(n_features):
-    return TextHasher(byte_classes(True), byte_classes(False), n_features, 1, 1, True, False, 0)
+    return TextHasher(*TABLES, 0, 2, None, n_features, 1, 1, True, False, 0)
 
 
 @given(st.binary(max_size=70))
@@ -275,7 +277,8 @@ def test_stateless_and_like_scikit_learn():
     assert_same(vectorizer.fit_transform(["ab cd"]), vectorizer.transform(["ab cd"]))
     text = pytest.importorskip("sklearn.feature_extraction.text")
     theirs = text.HashingVectorizer()
-    assert HashingVectorizer().get_params() == {**theirs.get_params(), "output": "csr"}
+    added = {"output": "csr", "n_jobs": None}
+    assert HashingVectorizer().get_params() == {**theirs.get_params(), **added}
     from sklearn.base import clone
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from text_reference import assert_same, peer, reference
 
 from fastlin._analyzers import byte_classes, word_bits
+from fastlin._core.documents import Block
 from fastlin._core.text import TextHasher
 from fastlin.text import HashingVectorizer
 
@@ -30,6 +31,8 @@ HOSTILE = [
     "\x85ab\u2028cd\xa0ef\x1fgh",
     "ﬁne ﬂag ŉ ǰx ΐ",
 ]
+
+TABLES = (byte_classes(True), byte_classes(False))
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=ascii)
@@ -105,9 +108,9 @@ def test_a_lone_surrogate_in_a_feature_is_refused(params):
 ])
 def test_bytes_that_are_not_utf8_are_never_read_past(raw):
     # Python never sends such bytes to the kernel; it must hold its bounds all the same.
-    hasher = TextHasher(byte_classes(True), byte_classes(False), 2**20, 1, 1, False, False, 0)
+    hasher = TextHasher(*TABLES, 0, 2, None, 2**20, 1, 1, False, False, 0)
     hasher.set_word_bits(word_bits())
-    hasher.load([bytes(bytearray(raw))])
+    hasher.load(Block([bytes(bytearray(raw))]))
     indptr, indices, data = np.zeros(2, np.int64), np.empty(64, np.int32), np.empty(64)
     assert hasher.advance(indptr, indices, data) == 0
     assert hasher.n_rows == 1
@@ -115,13 +118,13 @@ def test_bytes_that_are_not_utf8_are_never_read_past(raw):
 
 
 def test_the_kernel_takes_only_what_it_was_prepared_for():
-    hasher = TextHasher(byte_classes(True), byte_classes(False), 16, 1, 1, False, False, 0)
+    hasher = TextHasher(*TABLES, 0, 2, None, 16, 1, 1, False, False, 0)
     with pytest.raises(ValueError):
-        hasher.load([b"bytes before set_word_bits"])
+        hasher.load(Block([b"bytes before set_word_bits"]))
     with pytest.raises(ValueError):
-        hasher.load(["é"])
+        hasher.load(Block(["é"]))
     with pytest.raises(ValueError):
         hasher.set_word_bits(word_bits()[:-1].copy())
     for bad in ((0, 1, 1), (2**31, 1, 1), (16, 0, 1), (16, 2, 1)):
         with pytest.raises(ValueError):
-            TextHasher(byte_classes(True), byte_classes(True), *bad, False, False, 0)
+            TextHasher(*TABLES, 0, 2, None, *bad, False, False, 0)

@@ -1,6 +1,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from .documents import Block
+from .ngrams import NgramTable
+
 DONE: int
 PAUSED: int
 FULL: int
@@ -12,6 +15,9 @@ class TextHasher:
         self,
         raw_class: NDArray[np.uint8],
         done_class: NDArray[np.uint8],
+        kind: int,
+        least: int,
+        stop_words: NgramTable | None,
         n_features: int,
         min_n: int,
         max_n: int,
@@ -26,7 +32,7 @@ class TextHasher:
     @property
     def pending_entries(self) -> int: ...
     def set_word_bits(self, word_bits: NDArray[np.uint64]) -> None: ...
-    def load(self, documents: list[str | bytes]) -> None: ...
+    def load(self, block: Block) -> None: ...
     def load_features(self, features: list[bytes]) -> int: ...
     def hash(self, feature: bytes) -> int: ...
     def column(self, hash: int) -> int: ...

@@ -1,16 +1,17 @@
 """Documents to rows of hashed n-gram counts, a block of documents at a time without the GIL.
 
 A `TextHasher` owns the scratch memory of one pass over documents; two threads take two of them.
-It is used so: `load` a block of documents, then call `advance` until it says DONE, with larger
+It is used so: `load` a `Block`, then call `advance` until it says DONE, with larger
 output arrays when it says FULL. Features that Python made are loaded by `load_features`, one row
 at a time, and fetched by `advance` too.
 """
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from cpython.mem cimport PyMem_Free, PyMem_Realloc
-from cpython.unicode cimport PyUnicode_AsUTF8AndSize
-from libc.math cimport fabs, sqrt
-from libc.string cimport memcpy, memset
+from cpython.mem cimport PyMem_Free
+
+from .documents cimport (
+    LAST_TEXT, Block, Span, copy_feature, free_words, grow_words, resized
+)
+from .ngrams cimport NgramTable
 
 # What `advance` answers.
 DONE, PAUSED, FULL, TOO_MANY, TOO_LONG = range(5)
@@ -19,22 +20,7 @@ DONE, PAUSED, FULL, TOO_MANY, TOO_LONG = range(5)
 cdef int64_t BUDGET = 8 * 1000 * 1000
 # Text and starts together lie in the nearest cache.
 cdef int32_t FIRST_TEXT = 8192
-cdef int32_t LAST_TEXT = 1 << 30
 cdef int64_t CODE_POINTS = 0x110000
-
-
-cdef struct Span:
-    const fl_words_bytes *bytes
-    const uint8_t *document
-    int64_t length
-
-
-cdef void *resized(void *memory, size_t size) except NULL:
-    """PyMem_Realloc that raises."""
-    memory = PyMem_Realloc(memory, size)
-    if memory == NULL:
-        raise MemoryError()
-    return memory
 
 
 cdef int64_t write_row(
@@ -43,22 +29,14 @@ cdef int64_t write_row(
     """Write a row to the output and return its length.
 
     Binary: 1 for every column that an n-gram fell into. Else the counts, and none for a column
-    where signs cancelled. `norm` is 0 (none), 1 or 2; values and their sum are rounded as
-    scikit-learn's `normalize` rounds them, so that results are equal to the last bit.
+    where signs cancelled.
     """
     cdef int64_t k, kept = 0
-    cdef double total = 0
     for k in range(n):
         indices[kept] = row[k].column
         data[kept] = <real>1 if binary else <real>row[k].count
-        total += fabs(data[kept]) if norm == 1 else <real>(data[kept] * data[kept])
         kept += binary or row[k].count != 0
-    if norm == 0:
-        return kept
-    if norm == 2:
-        total = sqrt(total)
-    for k in range(kept):
-        data[k] = <real>(data[k] / total)
+    normalise(data, kept, norm)
     return kept
 
 
@@ -69,7 +47,11 @@ cdef class TextHasher:
     ----------
     raw_class, done_class : const uint8 array of shape (256,)
         For each byte 0 (separates words), 1 (part of a longer code point) or the byte to hash;
-        the first for documents given as str, the second for those given as bytes.
+        the first for documents given as str, the second for those given as bytes. For characters
+        the byte to hash.
+    kind, least : int
+        What units are (fl_words.h), and the characters of the shortest word.
+    stop_words : NgramTable or None
     n_features : int, in [1, 2**31 - 1]
     min_n, max_n : int, 1 <= min_n <= max_n
     alternate_sign, binary : bool
@@ -83,19 +65,22 @@ cdef class TextHasher:
     cdef const uint8_t[::1] raw_class, done_class
     cdef fl_words_bytes raw, done
     cdef const uint64_t[::1] word_bits
-    cdef list documents
-    cdef Span *spans
-    cdef int64_t n_spans, spans_capacity
+    cdef Block block
+    cdef NgramTable stop_words
+    cdef int64_t n_spans
     # The document that is next or under way, and the state it is in.
     cdef int64_t current
     cdef bint begun, pending
     cdef readonly int64_t n_rows, nnz
 
     def __cinit__(
-        self, const uint8_t[::1] raw_class, const uint8_t[::1] done_class, int64_t n_features,
-        int32_t min_n, int32_t max_n, bint alternate_sign, bint binary, int norm,
+        self, const uint8_t[::1] raw_class, const uint8_t[::1] done_class, int kind, int32_t least,
+        NgramTable stop_words, int64_t n_features, int32_t min_n, int32_t max_n,
+        bint alternate_sign, bint binary, int norm,
     ):
         if raw_class.shape[0] != 256 or done_class.shape[0] != 256:
+            raise ValueError
+        if not 0 <= kind <= 2 or not 1 <= least <= 2:
             raise ValueError
         if not 1 <= n_features <= 2**31 - 1 or not 1 <= min_n <= max_n:
             raise ValueError
@@ -104,29 +89,22 @@ cdef class TextHasher:
         self.raw.shortcut = fl_text_shortcut(self.raw.kept)
         self.done.shortcut = fl_text_shortcut(self.done.kept)
         self.binary, self.norm = binary, norm
+        self.t.words.kind, self.t.words.least = <fl_words_kind>kind, least
+        self.stop_words = stop_words
+        if stop_words is not None:
+            self.t.stop_words = &stop_words.v
         self.t.n_features = n_features
         self.t.min_n, self.t.max_n = min_n, max_n
         self.t.alternate_sign = alternate_sign
-        self._grow_text(FIRST_TEXT)
+        grow_words(&self.t.words, FIRST_TEXT)
         self._grow_entries(2 * FL_TEXT_BATCH)
         fl_text_init(&self.t)
 
     def __dealloc__(self):
-        PyMem_Free(self.t.words.text)
-        PyMem_Free(self.t.words.starts)
+        free_words(&self.t.words)
         PyMem_Free(self.t.entries)
         PyMem_Free(self.t.spare)
         PyMem_Free(self.t.buckets)
-        PyMem_Free(self.spans)
-
-    cdef int _grow_text(self, int64_t capacity) except -1:
-        """Enlarge text, its padding zeroed, and starts."""
-        self.t.words.text = <uint8_t *>resized(self.t.words.text, capacity + FL_WORDS_PADDING)
-        memset(self.t.words.text + capacity, 0, FL_WORDS_PADDING)
-        self.t.words.starts = <int32_t *>resized(
-            self.t.words.starts, fl_words_starts_capacity(capacity) * sizeof(int32_t))
-        self.t.words.text_capacity = <int32_t>capacity
-        return 0
 
     cdef int _grow_entries(self, int64_t capacity) except -1:
         """Enlarge entries, spare and buckets."""
@@ -149,34 +127,16 @@ cdef class TextHasher:
         self.word_bits = word_bits
         self.t.words.word_bits = &word_bits[0]
 
-    def load(self, list documents):
-        """Take a block of documents: str of ASCII only, or UTF-8 bytes after `set_word_bits`.
-
-        The list must not change until the block is done.
-        """
-        cdef Py_ssize_t size
-        cdef int64_t k, n = len(documents)
-        if n > self.spans_capacity:
-            self.spans = <Span *>resized(self.spans, n * sizeof(Span))
-            self.spans_capacity = n
-        self.documents = documents
-        self.n_spans = self.current = 0
+    def load(self, Block block not None):
+        """Take a block of documents; `set_word_bits` before one that has others than ASCII, and for
+        characters."""
+        needs_bits = block.has_others or self.t.words.kind != FL_WORDS_WORD
+        if needs_bits and self.t.words.word_bits == NULL:
+            raise ValueError
+        self.block = block
+        self.current = 0
         self.begun = False
-        for k in range(n):
-            document = documents[k]
-            if isinstance(document, bytes):
-                if self.t.words.word_bits == NULL:
-                    raise ValueError
-                self.spans[k].bytes = &self.done
-                self.spans[k].document = <const uint8_t *>PyBytes_AS_STRING(document)
-                self.spans[k].length = PyBytes_GET_SIZE(document)
-            else:
-                self.spans[k].bytes = &self.raw
-                self.spans[k].document = <const uint8_t *>PyUnicode_AsUTF8AndSize(document, &size)
-                self.spans[k].length = size
-                if size != len(<str?>document):
-                    raise ValueError
-        self.n_spans = n
+        self.n_spans = block.n_documents
 
     def load_features(self, list features):
         """Hash the features (bytes) of one row as they are; DONE, TOO_MANY or TOO_LONG."""
@@ -185,7 +145,7 @@ cdef class TextHasher:
         self.n_spans = self.current = 0
         fl_text_begin(&self.t, &self.done, NULL, 0)
         for feature in features:
-            if self._copy(feature) != 0:
+            if copy_feature(&self.t.words, feature) != 0:
                 return TOO_LONG
             status = FL_TEXT_NEEDS_ENTRIES
             while status == FL_TEXT_NEEDS_ENTRIES:
@@ -201,23 +161,13 @@ cdef class TextHasher:
     def hash(self, bytes feature):
         """Return the signed MurmurHash3 of one feature; the loaded block is lost."""
         self.n_spans = 0
-        if self._copy(feature) != 0:
+        if copy_feature(&self.t.words, feature) != 0:
             raise OverflowError
         return fl_text_hash(self.t.words.text, <int32_t>len(feature))
 
     def column(self, int32_t hash):
         """Return the column of a hash."""
         return fl_text_column(&self.t, hash)
-
-    cdef int _copy(self, bytes feature) except -1:
-        """Put a feature into text; 1 if it is too long for it."""
-        cdef int64_t n = len(feature)
-        if n > LAST_TEXT:
-            return 1
-        if n > self.t.words.text_capacity:
-            self._grow_text(min(2 * n, LAST_TEXT))
-        memcpy(self.t.words.text, PyBytes_AS_STRING(feature), n)
-        return 0
 
     def advance(self, int64_t[::1] indptr, int32_t[::1] indices, real[::1] data):
         """Go on with the block and write its rows behind the `n_rows` and `nnz` written so far.
@@ -240,7 +190,7 @@ cdef class TextHasher:
             elif status == FL_TEXT_NEEDS_TEXT:
                 if self.t.words.text_capacity >= LAST_TEXT:
                     return TOO_LONG
-                self._grow_text(min(2 * <int64_t>self.t.words.text_capacity, LAST_TEXT))
+                grow_words(&self.t.words, 2 * <int64_t>self.t.words.text_capacity)
             elif status == FL_TEXT_TOO_MANY:
                 return TOO_MANY
             else:
@@ -271,8 +221,9 @@ cdef class TextHasher:
             if self.current >= self.n_spans:
                 return FL_TEXT_DONE
             if not self.begun:
-                span = &self.spans[self.current]
-                fl_text_begin(&self.t, span.bytes, span.document, span.length)
+                span = &self.block.spans[self.current]
+                fl_text_begin(&self.t, &self.done if span.is_lowered else &self.raw,
+                              span.document, span.length)
                 self.begun = True
             status = fl_text_advance(&self.t, &budget)
             if status != FL_TEXT_DONE:

@@ -1,0 +1,141 @@
+"""Blocks of documents, as pointers to the bytes that Python or Arrow holds.
+
+A document is a str of ASCII only, taken as it is, or UTF-8 bytes, which have been lowered already.
+Documents of an Arrow column are never made objects, but for those that are not ASCII: Python lowers
+these and puts them back.
+"""
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.mem cimport PyMem_Free, PyMem_Realloc
+from cpython.unicode cimport PyUnicode_AsUTF8AndSize
+from libc.stdint cimport int32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from .text cimport FL_WORDS_CHAR_WB, FL_WORDS_PADDING, fl_words_starts_capacity
+
+ctypedef fused offset:
+    int32_t
+    int64_t
+
+
+cdef void *resized(void *memory, size_t size) except NULL:
+    """PyMem_Realloc that raises."""
+    memory = PyMem_Realloc(memory, size)
+    if memory == NULL:
+        raise MemoryError()
+    return memory
+
+
+cdef int grow_words(fl_words *w, int64_t capacity) except -1:
+    """Enlarge the text of a scratch, its padding zeroed, and starts and limits with it."""
+    cdef size_t size = sizeof(int32_t) * fl_words_starts_capacity(w.kind, capacity)
+    w.text = <uint8_t *>resized(w.text, capacity + FL_WORDS_PADDING)
+    memset(w.text + capacity, 0, FL_WORDS_PADDING)
+    w.starts = <int32_t *>resized(w.starts, size)
+    if w.kind == FL_WORDS_CHAR_WB:
+        w.limits = <int32_t *>resized(w.limits, size)
+    w.text_capacity = <int32_t>capacity
+    return 0
+
+
+cdef int copy_feature(fl_words *w, bytes feature) except -1:
+    """Put a feature into the text of a scratch; 1 if it is too long for it."""
+    cdef int64_t n = len(feature)
+    if n > LAST_TEXT:
+        return 1
+    if n > w.text_capacity:
+        grow_words(w, min(2 * n, LAST_TEXT))
+    memcpy(w.text, PyBytes_AS_STRING(feature), n)
+    return 0
+
+
+cdef void free_words(fl_words *w) noexcept:
+    """Free what `grow_words` took."""
+    PyMem_Free(w.text)
+    PyMem_Free(w.starts)
+    PyMem_Free(w.limits)
+
+
+cdef bint is_ascii(const uint8_t *p, int64_t n) noexcept nogil:
+    """Say whether no byte has its highest bit set."""
+    cdef uint64_t word, every = 0
+    cdef int64_t i = 0
+    while i + 8 <= n:
+        memcpy(&word, p + i, 8)
+        every |= word
+        i += 8
+    while i < n:
+        every |= p[i]
+        i += 1
+    return every & <uint64_t>0x8080808080808080 == 0
+
+
+cdef class Block:
+    """Documents, kept alive as long as the block is."""
+
+    def __cinit__(self, list documents):
+        """Take str of ASCII only and lowered UTF-8; the list must not change."""
+        cdef Py_ssize_t k
+        self.documents = documents
+        self.room(len(documents))
+        for k in range(self.n_documents):
+            self.put(k, documents[k])
+
+    def __dealloc__(self):
+        PyMem_Free(self.spans)
+
+    cdef int room(self, Py_ssize_t n) except -1:
+        """Make room for n documents."""
+        self.spans = <Span *>resized(self.spans, max(n, 1) * sizeof(Span))
+        self.n_documents = n
+        return 0
+
+    cdef int put(self, Py_ssize_t k, document) except -1:
+        """Let document k be an object that someone else keeps alive."""
+        cdef Py_ssize_t size
+        if isinstance(document, bytes):
+            self.spans[k].is_lowered = self.has_others = True
+            self.spans[k].document = <const uint8_t *>PyBytes_AS_STRING(document)
+            size = PyBytes_GET_SIZE(document)
+        else:
+            self.spans[k].is_lowered = False
+            self.spans[k].document = <const uint8_t *>PyUnicode_AsUTF8AndSize(document, &size)
+            if size != len(<str?>document):
+                raise ValueError
+        self.spans[k].length = size
+        return 0
+
+    def replace(self, Py_ssize_t k, document):
+        """Put an object in the place of document k."""
+        if not 0 <= k < self.n_documents:
+            raise IndexError
+        self.documents.append(document)
+        self.put(k, document)
+
+
+def block_of_buffers(
+    const offset[::1] offsets, const uint8_t[::1] data, Py_ssize_t first, Py_ssize_t last
+):
+    """Return documents first to last of an Arrow column, and the places in the block of those that
+    are not ASCII: `replace` them before the block is used.
+
+    Raises IndexError if the offsets lead out of the data.
+    """
+    cdef Block block = Block([])
+    cdef Py_ssize_t k, n = last - first
+    cdef int64_t begin, end
+    if not 0 <= first <= last < offsets.shape[0]:
+        raise IndexError
+    block.room(n)
+    block.buffers = (offsets, data)
+    others = []
+    for k in range(n):
+        begin, end = offsets[first + k], offsets[first + k + 1]
+        if not 0 <= begin <= end <= data.shape[0]:
+            raise IndexError
+        block.spans[k].is_lowered = False
+        block.spans[k].length = end - begin
+        block.spans[k].document = &data[begin] if end > begin else NULL
+        if not is_ascii(block.spans[k].document, end - begin):
+            others.append(k)
+    return block, others

@@ -1,0 +1,100 @@
+import numpy as np
+from numpy.typing import NDArray
+
+from .documents import Block
+
+DONE: int
+PAUSED: int
+TOO_LARGE: int
+TOO_LONG: int
+TOO_MANY: int
+
+class NgramTable:
+    def __init__(self, seed: int) -> None: ...
+    @property
+    def n_numbers(self) -> int: ...
+    @property
+    def arena_used(self) -> int: ...
+    def copy(
+        self,
+        is_word: NDArray[np.uint8],
+        before: NDArray[np.uint32],
+        last: NDArray[np.uint32],
+        arena: NDArray[np.uint8],
+    ) -> None: ...
+
+class NgramReader:
+    def __init__(
+        self,
+        table: NgramTable,
+        stop_words: NgramTable | None,
+        raw_class: NDArray[np.uint8],
+        done_class: NDArray[np.uint8],
+        kind: int,
+        least: int,
+        min_n: int,
+        max_n: int,
+        learns: bool,
+    ) -> None: ...
+    @property
+    def current(self) -> int: ...
+    @property
+    def n_found(self) -> int: ...
+    def set_word_bits(self, word_bits: NDArray[np.uint64]) -> None: ...
+    def load(self, block: Block) -> None: ...
+    def advance(self, ends: NDArray[np.int64]) -> int: ...
+    def add_features(self, features: list[bytes]) -> int: ...
+    def forget(self) -> None: ...
+    def enter(self, feature: bytes, is_whole: bool) -> int: ...
+    def copy(self, numbers: NDArray[np.uint32]) -> None: ...
+    def merge(
+        self,
+        arena: NDArray[np.uint8],
+        is_word: NDArray[np.uint8],
+        before: NDArray[np.uint32],
+        last: NDArray[np.uint32],
+        numbers: NDArray[np.uint32],
+        done: int,
+    ) -> int: ...
+
+class RowCounter:
+    def __init__(self, n_columns: int) -> None: ...
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def nnz(self) -> int: ...
+    def count(
+        self,
+        numbers: NDArray[np.uint32],
+        ends: NDArray[np.int64],
+        columns: NDArray[np.int32],
+        row_ends: NDArray[np.int64],
+        indices: NDArray[np.int32],
+        counts: NDArray[np.int32],
+    ) -> int: ...
+
+def document_frequencies(
+    numbers: NDArray[np.uint32], ends: NDArray[np.int64], first_row: int, seen: NDArray[np.int32]
+) -> None: ...
+def write_depths(
+    is_word: NDArray[np.uint8], before: NDArray[np.uint32], depth: NDArray[np.int32]
+) -> None: ...
+def write_characters(
+    before: NDArray[np.uint32],
+    last: NDArray[np.uint32],
+    features: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    out: NDArray[np.uint32],
+) -> None: ...
+def write_names(
+    is_word: NDArray[np.uint8],
+    before: NDArray[np.uint32],
+    last: NDArray[np.uint32],
+    arena: NDArray[np.uint8],
+    features: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    out: NDArray[np.uint8],
+) -> None: ...
+def normalise_rows(
+    indptr: NDArray[np.int64], data: NDArray[np.float32] | NDArray[np.float64], norm: int
+) -> None: ...

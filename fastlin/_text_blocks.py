@@ -1,0 +1,124 @@
+"""Documents in blocks for the kernels, and blocks in shares for threads.
+
+Documents that are ASCII are handed on as they are. Of those that are not, how a character lowers
+can hang on its neighbours: Python lowers them (and strips accents) first.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ._analyzers import TextAnalysis, check_documents
+from ._arrow_text import ArrowText, arrow_text
+from ._core.documents import Block, block_of_buffers
+from ._params import shown
+
+__all__ = ["Share", "shares_of", "text_blocks"]
+
+# Characters and documents handed to C at a time: enough to hide the cost of a call, and little
+# memory for the encoded copies.
+_BLOCK_SIZE = 1 << 18
+_BLOCK_DOCUMENTS = 4096
+# Blocks that a thread gets at a time.
+_SHARE_BLOCKS = 16
+
+
+class Share(NamedTuple):
+    """Blocks for one thread, and the number of their first row."""
+
+    first_row: int
+    blocks: list[Block]
+
+
+def text_blocks(analysis: TextAnalysis, X: Any, errors: str) -> Iterator[Block]:
+    """Cut documents into blocks, decoded and preprocessed as far as the kernels do not.
+
+    `errors` says what becomes of lone surrogates, as in `str.encode`.
+    """
+    c_preprocesses = analysis.preprocessor is None and not callable(analysis.strip_accents)
+    pieces = arrow_text(X) if c_preprocesses and analysis.input == "content" else None
+    if pieces is not None:
+        return _arrow_blocks(analysis, pieces, errors)
+    return _listed_blocks(analysis, check_documents(X), c_preprocesses, errors)
+
+
+def shares_of(blocks: Iterator[Block], n_threads: int) -> Iterator[list[Share]]:
+    """Deal out blocks, one after the other, to threads: as many at a time as memory allows."""
+    first_row = 0
+    while True:
+        held = list(itertools.islice(blocks, _SHARE_BLOCKS * n_threads))
+        if not held:
+            return
+        shares = []
+        for part in np.array_split(np.arange(len(held)), min(n_threads, len(held))):
+            share = Share(first_row, [held[k] for k in part])
+            first_row += sum(block.n_documents for block in share.blocks)
+            shares.append(share)
+        yield shares
+
+
+def _listed_blocks(
+    analysis: TextAnalysis, documents: Iterator, c_preprocesses: bool, errors: str
+) -> Iterator[Block]:
+    """Cut any iterable of documents."""
+    preprocess = analysis.build_preprocessor()
+    block: list[str | bytes] = []
+    size = 0
+    for row, document in enumerate(documents):
+        text = document
+        if type(text) is not str or analysis.input != "content":
+            text = analysis._decode_row(document, row)
+        if not (c_preprocesses and type(text) is str and text.isascii()):
+            text = _encode_text(preprocess(text), row, errors)
+        block.append(text)
+        size += len(text)
+        if size >= _BLOCK_SIZE or len(block) == _BLOCK_DOCUMENTS:
+            yield Block(block)
+            block, size = [], 0
+    if block:
+        yield Block(block)
+
+
+def _arrow_blocks(
+    analysis: TextAnalysis, pieces: list[ArrowText], errors: str
+) -> Iterator[Block]:
+    """Cut an Arrow column: only documents that are not ASCII become objects."""
+    preprocess = analysis.build_preprocessor()
+    row = 0
+    for offsets, data in pieces:
+        first, n = 0, len(offsets) - 1
+        while first < n:
+            fitting = int(np.searchsorted(offsets, offsets[first] + _BLOCK_SIZE, "right")) - 1
+            last = min(max(fitting, first + 1), first + _BLOCK_DOCUMENTS, n)
+            block, others = block_of_buffers(offsets, data, first, last)
+            for k in others:
+                raw = data[offsets[first + k] : offsets[first + k + 1]].tobytes()
+                text = _decode_arrow(raw, row + k)
+                block.replace(k, _encode_text(preprocess(text), row + k, errors))
+            yield block
+            row += last - first
+            first = last
+
+
+def _decode_arrow(raw: bytes, row: int) -> str:
+    """Decode a document of an Arrow column, which says of itself that it is UTF-8."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        error.reason += f" in the document of row {row}; the Arrow column is damaged"
+        raise
+
+
+def _encode_text(text: Any, row: int, errors: str) -> bytes:
+    """Return preprocessed text in UTF-8."""
+    if not isinstance(text, str):
+        raise TypeError(f"Row {row}: the preprocessor must return str, got {shown(text)}.")
+    try:
+        return text.encode("utf-8", errors)
+    except UnicodeEncodeError as error:
+        error.reason += f" in the document of row {row}"
+        raise

@@ -1,0 +1,170 @@
+"""Rows of text on their way from the kernels to a matrix."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ._core.text import DONE, FULL, TOO_LONG, TOO_MANY, TextHasher
+from ._parallel import Cancelled, is_cancelled, run
+from ._params import Constraint, shown
+
+__all__ = [
+    "CsrArrays", "FloatType", "RowsOutput", "csr_of", "encode_features", "joined", "refuse",
+]  # fmt: skip
+
+
+class FloatType(Constraint):
+    """float64 or float32, in any way that numpy understands."""
+
+    rule = "float64 or float32"
+
+    def accepts(self, value):
+        """Say whether a value is allowed."""
+        try:
+            return value is not None and np.dtype(value) in (np.float64, np.float32)
+        except TypeError:
+            return False
+
+    def good_values(self):
+        """Return examples that must be accepted."""
+        return [np.float64, np.float32, "float32", float, np.dtype("f8")]
+
+    def bad_values(self):
+        """Return examples that must be refused."""
+        return [None, int, np.int64, "float16", np.complex128, "no such type", 1]
+
+
+class CsrArrays(NamedTuple):
+    """The three arrays of a CSR matrix."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    data: np.ndarray
+
+
+class RowsOutput:
+    """The three arrays of a CSR matrix, growing as rows arrive."""
+
+    def __init__(self, dtype: Any, n_rows: int | None):
+        self.expected_rows = n_rows
+        self.indptr = np.zeros(1024 if n_rows is None else n_rows + 1, np.int64)
+        self.indices = np.empty(4096, np.int32)
+        self.data = np.empty(4096, dtype)
+
+    def take_rows(self, hasher: TextHasher, n_rows: int, first_row: int = 0) -> None:
+        """Fetch the rows of a loaded block; Ctrl-C is seen between the calls.
+
+        Messages count rows from `first_row` on."""
+        needed = hasher.n_rows + n_rows + 1
+        if needed > len(self.indptr):
+            _resize(self.indptr, max(needed, 2 * len(self.indptr)))
+        while (status := hasher.advance(self.indptr, self.indices, self.data)) != DONE:
+            refuse(status, first_row + hasher.n_rows)
+            if is_cancelled():
+                raise Cancelled
+            if status == FULL:
+                self._grow(hasher)
+
+    def _grow(self, hasher: TextHasher) -> None:
+        """Make room for the row that waits, and for as many more as the rows so far suggest."""
+        size = len(self.indices)
+        expected = 0
+        if self.expected_rows is not None and hasher.n_rows:
+            expected = int(1.05 * hasher.nnz / hasher.n_rows * self.expected_rows)
+        size = max(min(expected, 4 * size), size + size // 4, hasher.nnz + hasher.pending_entries)
+        self.indices = _enlarged(self.indices, hasher.nnz, size)
+        self.data = _enlarged(self.data, hasher.nnz, size)
+
+    def arrays(self, hasher: TextHasher) -> CsrArrays:
+        """Return the three arrays, cut to size."""
+        _resize(self.indices, hasher.nnz)
+        _resize(self.data, hasher.nnz)
+        return CsrArrays(self.indptr[: hasher.n_rows + 1], self.indices, self.data)
+
+
+def csr_of(indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, n_features: int) -> Any:
+    """Return a CSR matrix of arrays that are canonical; nothing is copied but a short indptr."""
+    from scipy.sparse import csr_matrix
+
+    if len(indices) <= np.iinfo(np.int32).max:
+        indptr = indptr.astype(np.int32)
+    X = csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, n_features), copy=False)
+    X.has_canonical_format = True
+    return X
+
+
+def joined(parts: list[CsrArrays], n_jobs: int | None) -> CsrArrays:
+    """Put parts of a matrix one below the other, each copied by a thread."""
+    if len(parts) == 1:
+        return parts[0]
+    row_ends = np.cumsum([0] + [len(part.indptr) - 1 for part in parts])
+    ends = np.cumsum([0] + [len(part.indices) for part in parts])
+    whole = CsrArrays(
+        np.zeros(row_ends[-1] + 1, np.int64), np.empty(ends[-1], np.int32),
+        np.empty(ends[-1], parts[0].data.dtype),
+    )
+
+    def copy(k: int) -> None:
+        rows = slice(row_ends[k] + 1, row_ends[k + 1] + 1)
+        np.add(parts[k].indptr[1:], ends[k], out=whole.indptr[rows])
+        whole.indices[ends[k] : ends[k + 1]] = parts[k].indices
+        whole.data[ends[k] : ends[k + 1]] = parts[k].data
+
+    run([functools.partial(copy, k) for k in range(len(parts))], n_jobs)
+    return whole
+
+
+def _resize(array: np.ndarray, size: int) -> None:
+    """Resize in place; nobody else holds the array."""
+    array.resize(size, refcheck=False)
+
+
+def _enlarged(array: np.ndarray, used: int, size: int) -> np.ndarray:
+    """Return an array of a larger size that begins with what is used of this one.
+
+    Numpy asks for huge pages only where it allocates anew, which makes writing a large array much
+    faster; where most would have to be copied, memory that moves by remapping is better.
+    """
+    if 2 * used > size:
+        _resize(array, size)
+        return array
+    larger = np.empty(size, array.dtype)
+    larger[:used] = array[:used]
+    return larger
+
+
+def refuse(status: int, row: int) -> None:
+    """Raise if a document is beyond what can be counted."""
+    if status == TOO_MANY:
+        raise ValueError(
+            f"The document of row {row} has 2**31 n-grams or more; split it or narrow ngram_range."
+        )
+    if status == TOO_LONG:
+        raise ValueError(
+            f"The document of row {row} has a word or an n-gram of 2**29 bytes or more; split it."
+        )
+
+
+def encode_features(features: Any, row: int, errors: str = "strict") -> list[bytes]:
+    """Return the features of a row in UTF-8."""
+    if isinstance(features, (str, bytes)):
+        raise TypeError(
+            f"Row {row}: the analyzer must return an iterable of features, got {shown(features)}."
+        )
+    encoded = []
+    for feature in features:
+        if isinstance(feature, str):
+            try:
+                feature = feature.encode("utf-8", errors)
+            except UnicodeEncodeError as error:
+                error.reason += f" in the feature {feature!r} of row {row}"
+                raise
+        elif not isinstance(feature, bytes):
+            raise TypeError(
+                f"Row {row}: every feature must be str or bytes, got {shown(feature)}."
+            )
+        encoded.append(feature)
+    return encoded

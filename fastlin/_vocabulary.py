@@ -1,0 +1,229 @@
+"""Vocabularies: from n-grams to columns, and back to their names.
+
+The compiled table knows an n-gram as a number that stands for the n-gram without its last unit, and
+that unit (src_c/fl_vocabulary.h). What is kept of a vocabulary is the names, one behind the other,
+since these are what a model file should hold; tables are built from them when they are needed.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ._analyzers import byte_classes
+from ._core.ngrams import NgramReader, NgramTable, write_characters, write_depths, write_names
+from ._parallel import run
+
+__all__ = ["Nodes", "Vocabulary", "new_table", "nodes_of", "ordered", "word_table"]
+
+# Names that a thread writes at a time.
+_PIECE = 1 << 17
+
+
+def new_table() -> NgramTable:
+    """Return an empty table; a secret decides on the places, so that no text can crowd them."""
+    return NgramTable(int.from_bytes(os.urandom(8), "little"))
+
+
+def _entering(table: NgramTable, kind: int) -> NgramReader:
+    """Return a reader that gives numbers to n-grams, of which none is looked for in text."""
+    return NgramReader(table, None, byte_classes(False), byte_classes(False), kind, 1, 1, 1, True)
+
+
+def word_table(words: Iterable[str] | None) -> NgramTable | None:
+    """Return a table of words, or None for none."""
+    if not words:
+        return None
+    table = new_table()
+    _entering(table, 0).add_features([word.encode("utf-8", "surrogatepass") for word in words])
+    return table
+
+
+class Nodes(NamedTuple):
+    """What numbers stand for: see `NgramTable.copy`."""
+
+    is_word: np.ndarray
+    before: np.ndarray
+    last: np.ndarray
+    arena: np.ndarray
+
+
+def nodes_of(table: NgramTable) -> Nodes:
+    """Return what the numbers of a table stand for."""
+    n = table.n_numbers
+    nodes = Nodes(
+        np.empty(n, np.uint8), np.empty(n, np.uint32), np.empty(n, np.uint32),
+        np.zeros(table.arena_used + 8, np.uint8),
+    )
+    table.copy(*nodes)
+    return nodes
+
+
+class Vocabulary:
+    """The n-grams of the columns.
+
+    Parameters
+    ----------
+    names : uint8 array
+        The n-grams in UTF-8, lone surrogates included, in the order of their columns.
+    ends : int64 array
+        Where each ends.
+    table, columns : NgramTable and int32 array, optional
+        A table that has them all, and the column of each of its numbers, -1 for none.
+    """
+
+    def __init__(self, names, ends, table=None, columns=None):
+        self.names, self.ends = names, ends
+        self._table, self._columns = table, columns
+        self._strings: list[str] | None = None
+        self._mapping: dict[str, int] | None = None
+
+    @classmethod
+    def of(cls, terms: Sequence[str]) -> Vocabulary:
+        """Return the vocabulary of n-grams that are given."""
+        encoded = [term.encode("utf-8", "surrogatepass") for term in terms]
+        ends = np.cumsum([len(term) for term in encoded], dtype=np.int64)
+        return cls(np.frombuffer(b"".join(encoded), np.uint8), ends)
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def _pieces(self) -> list[bytes]:
+        """Return the names in UTF-8."""
+        raw = self.names.tobytes()
+        ends = self.ends.tolist()
+        return [raw[a:b] for a, b in zip([0, *ends], ends, strict=False)]
+
+    def strings(self) -> list[str]:
+        """Return the n-grams in the order of their columns."""
+        if self._strings is None:
+            self._strings = [piece.decode("utf-8", "surrogatepass") for piece in self._pieces()]
+        return self._strings
+
+    def mapping(self) -> dict[str, int]:
+        """Return the columns by n-gram."""
+        if self._mapping is None:
+            self._mapping = {term: column for column, term in enumerate(self.strings())}
+        return self._mapping
+
+    def table(self, kind: int, is_whole: bool) -> tuple[NgramTable, np.ndarray]:
+        """Return a table that has the n-grams, and the column of each of its numbers.
+
+        `kind` is that of the units; `is_whole` says that an n-gram is one word, spaces included.
+        """
+        if self._table is None:
+            table = new_table()
+            reader = _entering(table, kind)
+            numbers = [reader.enter(piece, is_whole) for piece in self._pieces()]
+            columns = np.full(table.n_numbers + 1, -1, np.int32)
+            # An n-gram of nothing has the number -1, and no text has it.
+            columns[numbers] = np.arange(len(numbers))
+            self._table, self._columns = table, columns[:-1]
+        return self._table, self._columns
+
+
+def ordered(
+    nodes: Nodes, wanted: np.ndarray, n_jobs: int | None
+) -> tuple[np.ndarray, Vocabulary]:
+    """Return the numbers that are wanted in the order of their n-grams, and these.
+
+    In the order of code points, which is that of bytes in UTF-8, an n-gram stands right before
+    those that it begins, and "a b" before "ab", since a space is less than any word character: so
+    n-grams are in order if they are as lists of units. Such a list comes at the place of the list
+    without its last unit, plus what stands between.
+    """
+    depth = np.empty(len(wanted), np.int32)
+    write_depths(nodes.is_word, nodes.before, depth)
+    needed = np.array(wanted)
+    levels = _levels(nodes, depth, needed)
+    rank = _word_ranks(nodes, needed) if nodes.is_word.any() else None
+    size, place = wanted.astype(np.int64), np.zeros(len(wanted), np.int64)
+    position = np.zeros(len(wanted), np.uint64)
+    for k, level in enumerate(levels):
+        if rank is None:
+            key = nodes.last[level].astype(np.uint64)
+        else:
+            key = rank[nodes.last[level] if k else level].astype(np.uint64)
+        if k:
+            key |= position[nodes.before[level]] << np.uint64(32)
+        levels[k] = level = level[np.argsort(key)]
+        position[level] = np.arange(len(level), dtype=np.uint64)
+    for level in levels[:0:-1]:
+        starts = _group_starts(nodes.before[level])
+        size[nodes.before[level[starts]]] += np.add.reduceat(size[level], starts)
+    for k, level in enumerate(levels):
+        sums = np.cumsum(size[level]) - size[level]
+        if k:
+            before = nodes.before[level]
+            starts = _group_starts(before)
+            widths = np.diff(starts, append=len(level))
+            sums += place[before] + wanted[before] - np.repeat(sums[starts], widths)
+        place[level] = sums
+    chosen = np.flatnonzero(wanted)
+    features = np.empty(len(chosen), np.int64)
+    features[place[chosen]] = chosen
+    return features, Vocabulary(*_names(nodes, features, levels, depth, n_jobs))
+
+
+def _levels(nodes: Nodes, depth: np.ndarray, needed: np.ndarray) -> list[np.ndarray]:
+    """Return the numbers by length of their n-grams: those needed, which then include all that
+    they consist of."""
+    by_depth = np.argsort(depth, kind="stable")
+    ends = np.cumsum(np.bincount(depth, minlength=1))
+    levels = [by_depth[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    for k in range(len(levels) - 1, -1, -1):
+        levels[k] = level = levels[k][needed[levels[k]]]
+        if k:
+            needed[nodes.before[level]] = True
+            if nodes.is_word.any():
+                needed[nodes.last[level]] = True
+    while levels and not len(levels[-1]):
+        levels.pop()
+    return levels
+
+
+def _word_ranks(nodes: Nodes, needed: np.ndarray) -> np.ndarray:
+    """Return the place of each word that is needed in their order; by number."""
+    words = np.flatnonzero(nodes.is_word.astype(bool) & needed)
+    raw = nodes.arena.tobytes()
+    starts, lengths = nodes.last[words].tolist(), nodes.before[words].tolist()
+    texts = [raw[a : a + n] for a, n in zip(starts, lengths, strict=True)]
+    rank = np.zeros(len(needed), np.uint32)
+    rank[words[sorted(range(len(texts)), key=texts.__getitem__)]] = np.arange(len(texts))
+    return rank
+
+
+def _group_starts(values: np.ndarray) -> np.ndarray:
+    """Return where runs of equal values begin."""
+    return np.flatnonzero(np.r_[True, values[1:] != values[:-1]])
+
+
+def _names(
+    nodes: Nodes, features: np.ndarray, levels: list[np.ndarray], depth: np.ndarray,
+    n_jobs: int | None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the names of numbers, one behind the other, and where each ends."""
+    if not nodes.is_word.any():
+        ends = np.cumsum(depth[features], dtype=np.int64)
+        codes = np.empty(ends[-1], np.uint32)
+        write_characters(nodes.before, nodes.last, features, ends, codes)
+        text = codes.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+        sizes = 1 + sum((codes >= limit).astype(np.int64) for limit in (0x80, 0x800, 0x10000))
+        encoded = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
+        return encoded, np.cumsum(sizes)[ends - 1]
+    length = np.zeros(len(depth), np.int64)
+    length[levels[0]] = nodes.before[levels[0]]
+    for level in levels[1:]:
+        length[level] = length[nodes.before[level]] + 1 + nodes.before[nodes.last[level]]
+    ends = np.cumsum(length[features])
+    names = np.empty(ends[-1], np.uint8)
+    pieces = [slice(k, k + _PIECE) for k in range(0, len(features), _PIECE)]
+    run(
+        [functools.partial(write_names, *nodes, features[s], ends[s], names) for s in pieces],
+        n_jobs,
+    )
+    return names, ends
