@@ -189,9 +189,9 @@ def run() -> None:
     import scipy
     import sklearn
 
-    print(f"Text to rows (fit_transform), one thread, CPU time; Python {platform.python_version()}, "
-          f"scikit-learn {sklearn.__version__}, numpy {np.__version__}, scipy {scipy.__version__}, "
-          f"{platform.machine()}")
+    print("Text to rows (fit_transform), one thread, CPU time; "
+          f"Python {platform.python_version()}, scikit-learn {sklearn.__version__}, "
+          f"numpy {np.__version__}, scipy {scipy.__version__}, {platform.machine()}")
     print(f"{'':22}{'fastlin':>10}{'sklearn':>10}{'ratio':>8}{'[least, most]':>16}"
           f"{'peak':>9}{'sklearn':>9}")
     for row in rows():

@@ -189,12 +189,34 @@ def _levels(nodes: Nodes, depth: np.ndarray, needed: np.ndarray) -> list[np.ndar
 def _word_ranks(nodes: Nodes, needed: np.ndarray) -> np.ndarray:
     """Return the place of each word that is needed in their order; by number."""
     words = np.flatnonzero(nodes.is_word.astype(bool) & needed)
-    raw = nodes.arena.tobytes()
-    starts, lengths = nodes.last[words].tolist(), nodes.before[words].tolist()
-    texts = [raw[a : a + n] for a, n in zip(starts, lengths, strict=True)]
+    starts, lengths = nodes.last[words].astype(np.int64), nodes.before[words].astype(np.int64)
+    keys = [_eight_bytes(nodes.arena, starts, lengths, first) for first in (0, 8)]
+    order = np.lexsort(keys[::-1])
+    same = (keys[0][order][1:] == keys[0][order][:-1]) & (keys[1][order][1:] == keys[1][order][:-1])
+    # Those that are told apart by later bytes only are few.
+    edges = np.flatnonzero(np.diff(np.r_[False, same, False].astype(np.int8)))
+    for begin, end in zip(edges[::2].tolist(), (edges[1::2] + 1).tolist(), strict=True):
+        tied = order[begin:end]
+        texts = [
+            nodes.arena[a : a + n].tobytes()
+            for a, n in zip(starts[tied].tolist(), lengths[tied].tolist(), strict=True)
+        ]
+        order[begin:end] = tied[sorted(range(len(tied)), key=texts.__getitem__)]
     rank = np.zeros(len(needed), np.uint32)
-    rank[words[sorted(range(len(texts)), key=texts.__getitem__)]] = np.arange(len(texts))
+    rank[words[order]] = np.arange(len(words))
     return rank
+
+
+def _eight_bytes(
+    arena: np.ndarray, starts: np.ndarray, lengths: np.ndarray, first: int
+) -> np.ndarray:
+    """Return the bytes of words from one on as numbers that are in their order."""
+    key = np.zeros(len(starts), np.uint64)
+    for k in range(first, first + 8):
+        there = lengths > k
+        byte = arena[np.where(there, starts + k, 0)]
+        key = key << np.uint64(8) | np.where(there, byte, 0).astype(np.uint64)
+    return key
 
 
 def _group_starts(values: np.ndarray) -> np.ndarray:

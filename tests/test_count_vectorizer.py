@@ -146,6 +146,11 @@ def test_many_ngrams_and_long_words():
         ours, peer = CountVectorizer(**params), text.CountVectorizer(**params)
         assert_equal(ours.fit_transform(documents), peer.fit_transform(documents))
         assert ours.vocabulary_ == peer.vocabulary_
+    ends = ("", "_", "\x00a", "b")
+    tied = [c * n + end for c in "xé" for n in (6, 7, 8, 15, 16, 17) for end in ends]
+    for params in ({"tokenizer": str.split, "token_pattern": None}, {}):
+        tied_ours = CountVectorizer(**params).fit([" ".join(tied)])
+        assert tied_ours.get_feature_names_out().tolist() == sorted(tied_ours.vocabulary_)
     long = CountVectorizer(ngram_range=(300, 2**31 - 1))
     long.fit([" ".join(f"w{i}" for i in range(330))])
     assert len(long.vocabulary_) == 31 * 32 / 2
