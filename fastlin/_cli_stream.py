@@ -216,13 +216,17 @@ class _TextSample:
 
     def __init__(self, name: str):
         self._name, self._texts, self._step, self._seen = name, [], 1, 0
+        self._size = 0
 
     def add(self, texts: Any) -> None:
         """Keep every so-manyth; fewer once they are many."""
-        self._texts += texts[-self._seen % self._step :: self._step]
+        chosen = texts[-self._seen % self._step :: self._step]
+        self._texts += chosen
         self._seen += len(texts)
-        while len(self._texts) > 1 and sum(map(len, self._texts)) > _KEPT_CHARACTERS:
+        self._size += sum(map(len, chosen))
+        while len(self._texts) > 1 and self._size > _KEPT_CHARACTERS:
             self._texts, self._step = self._texts[::2], 2 * self._step
+            self._size = sum(map(len, self._texts))
 
     def columns(self, name: str) -> Columns:
         """What was kept."""
