@@ -1,0 +1,82 @@
+"""Columns of strings in Arrow's layout, and threads: the same rows as from a list."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from text_reference import assert_same, random_documents
+
+from fastlin import HashingVectorizer
+from fastlin._core.documents import Block, block_of_buffers
+
+TEXTS = [*random_documents(150, seed=9, longest=400), "Straße İX", "", "日本 語 テスト", "ab"]
+DOCUMENTS = TEXTS * 2
+ANALYSES = [
+    {"ngram_range": (1, 2)},
+    {"analyzer": "char_wb", "ngram_range": (2, 3)},
+    {"stop_words": ["abc", "straße"], "strip_accents": "unicode"},
+    {"preprocessor": str.upper},
+    {"tokenizer": str.split, "token_pattern": None},
+]
+
+
+def columns():
+    pa = pytest.importorskip("pyarrow")
+    whole = pa.array(DOCUMENTS)
+    yield whole
+    yield whole.cast("large_string")
+    yield whole.cast("string_view")
+    yield whole.dictionary_encode()
+    yield pa.array(["cut off", *DOCUMENTS, "too"])[1:-1]
+    yield pa.chunked_array([DOCUMENTS[:1], [], DOCUMENTS[1:]], pa.string())
+    pandas = pytest.importorskip("pandas")
+    yield pandas.Series(DOCUMENTS, dtype="string[pyarrow]")
+    yield pandas.Series(DOCUMENTS, dtype=pandas.ArrowDtype(pa.string()))
+    yield pandas.Series(DOCUMENTS, dtype="category")
+    polars = pytest.importorskip("polars")
+    yield polars.Series(DOCUMENTS)
+    yield polars.Series(DOCUMENTS, dtype=polars.Categorical)
+
+
+@pytest.mark.parametrize("params", ANALYSES, ids=str)
+def test_columns_equal_lists_for_any_number_of_threads(params):
+    expected = HashingVectorizer(**params).transform(DOCUMENTS)
+    assert_same(HashingVectorizer(n_jobs=3, **params).transform(iter(DOCUMENTS)), expected)
+    for k, column in enumerate(columns()):
+        assert_same(HashingVectorizer(n_jobs=1 + k % 2, **params).transform(column), expected)
+
+
+def test_what_a_column_may_not_hold():
+    pa = pytest.importorskip("pyarrow")
+    with pytest.raises(TypeError, match="Row 3: .* got None"):
+        HashingVectorizer().transform(pa.chunked_array([["a", "b"], ["c", None]]))
+    with pytest.raises(TypeError, match="Row 0: .* got 1"):
+        HashingVectorizer().transform(pa.array([1, 2]))
+    damaged = pa.Array.from_buffers(
+        pa.string(), 2,
+        [None, pa.py_buffer(np.array([0, 2, 4], np.int32)), pa.py_buffer(b"ok\xff\xff")],
+    )
+    with pytest.raises(UnicodeDecodeError, match="row 1"):
+        HashingVectorizer().transform(damaged)
+    raw = pa.array([b"ein K\xc3\xa4se", b"ab"])
+    expected = HashingVectorizer().transform(["ein Käse", "ab"])
+    assert_same(HashingVectorizer().transform(raw), expected)
+    for nothing in (pa.array([], pa.string()), pa.chunked_array([], pa.string())):
+        with pytest.raises(ValueError, match="at least one document"):
+            HashingVectorizer(n_jobs=2).transform(nothing)
+
+
+@pytest.mark.parametrize("offsets", [[0, 9], [-1, 2], [3, 2], [2**31 - 1, 2**31 - 1]])
+def test_offsets_that_lead_out_of_the_data_are_refused(offsets):
+    with pytest.raises(IndexError):
+        block_of_buffers(np.array(offsets, np.int32), np.zeros(8, np.uint8), 0, 1)
+    with pytest.raises(IndexError):
+        block_of_buffers(np.array([0, 8], np.int64), np.zeros(8, np.uint8), 0, 2)
+    with pytest.raises(IndexError):
+        Block(["ab"]).replace(1, "cd")
+
+
+def test_an_error_in_a_thread_names_the_row():
+    documents = ["fine " * 100_000] * 5 + ["bad \ud800"]
+    with pytest.raises(ValueError, match="row 5"):
+        HashingVectorizer(analyzer="char", n_jobs=2).transform(documents)
