@@ -8,9 +8,10 @@ import numpy as np
 
 from ._blocks import room_for
 from ._core import joint_dual as _joint_dual
-from ._dual_watch import Watch
+from ._dual_watch import LEAP, Watch
 from ._epochs import row_order
 from ._isa import ISA
+from ._joint_dual_newton import ProximalNewton, price
 from ._joint_problem import JointFit, JointProblem, inverse_of_bend, shrunk, times
 from ._parallel import Cancelled, is_cancelled
 from ._row_centre import centre_of, in_single, proximal_weight, seen_from
@@ -23,6 +24,8 @@ _NOTHING = np.empty(0)
 _UNTOUCHED = 40.0
 # The gap is estimated on every so many rows, where there are many.
 _STRIDE, _MANY_ROWS = 8, 4096
+# A leap is worth another if it takes the gap below this share.
+_MUCH = 0.1
 # Rows that are held at a corner by more than this share of the largest violation rest.
 _HELD = 0.1
 # So many epochs without a smaller estimate are for double precision.
@@ -41,8 +44,10 @@ def solve(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarray,
     """Minimise until the relative gap is at most `tol`, or for `max_iter` epochs."""
     ascent = _Ascent(problem, seed, start)
     watch, best = Watch(tol), _Best(problem, _WITHIN * tol)
-    for epoch in range(1, max_iter + 1):
+    epoch, leap_price = 0, price(problem)
+    while epoch < max_iter:
         ascent.run_epoch()
+        epoch += 1
         due = watch.is_due(epoch, ascent.estimate())
         if watch.idle >= _IDLE:
             ascent.refine()
@@ -51,6 +56,14 @@ def solve(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarray,
         gap = best.offer(ascent)
         if best.is_good:
             break
+        if leap_price < np.inf and watch.takes_more(
+                min(leap_price, max_iter - epoch), epoch, gap):
+            epoch += ascent.leap(best, min(LEAP, max_iter - epoch))
+            if best.is_good:
+                break
+            # what brought little is not tried again
+            leap_price = leap_price if best.gap < _MUCH * gap else np.inf
+            gap = best.gap
         ascent.wake_all()
         if watch.note(epoch, gap):
             ascent.refine()
@@ -70,7 +83,12 @@ class _Best:
     @property
     def is_good(self) -> bool:
         """Whether the gap is at most tol."""
-        return self._gap(self.objective, self.bound) <= self.tol
+        return self.gap <= self.tol
+
+    @property
+    def gap(self) -> float:
+        """The relative gap."""
+        return self._gap(self.objective, self.bound)
 
     def _gap(self, objective: float, bound: float) -> float:
         """The relative gap between P and D."""
@@ -98,6 +116,20 @@ class _Best:
         if bound > self.bound:
             self.bound, self.dual = bound, ascent.state.copy()
         return self._gap(objective, bound)
+
+    def consider(self, W: np.ndarray, b: np.ndarray, mean_loss: float,
+                 p: np.ndarray) -> tuple[float, bool]:
+        """Measure weights, intercepts and dual variables; returns the gap, not relative, and
+        whether it is good."""
+        problem = self.problem
+        objective = mean_loss + problem.penalty(W)
+        mass = problem.shares_of(np.arange(len(p))) @ p
+        _, bound = problem.dual_side(lambda rows: p[rows], mass)
+        if objective < self.objective:
+            self.W, self.b, self.objective = W, b, objective
+        if bound > self.bound:
+            self.bound, self.dual = bound, p
+        return objective - bound, self.is_good
 
     def fit(self, n_iter: int, tol: float) -> JointFit:
         """The answer."""
@@ -251,6 +283,19 @@ class _Ascent:
         """The relative gap, as the visits of the last epoch saw it."""
         sums, objective = self.sums, self.sums["objective"]
         return max(0.0, sums["gap"]) / max(objective, 1e-300)
+
+    def leap(self, best: _Best, most: int) -> int:
+        """Go on by Newton's method; returns the number of its steps, at most so many."""
+        self._sum_up()
+        p = self._probabilities(np.arange(len(self.resting)))
+        W = self.W.astype(np.float64)
+        newton = ProximalNewton(self.problem, p, W, self.intercept())
+        steps = newton.ascend(best.consider, most)
+        self.state[:] = newton.point.p
+        self.refine()
+        self._sum_up()
+        self._set_intercept(newton.point.b)
+        return steps
 
     def wake_all(self) -> None:
         """Let every row take part."""
