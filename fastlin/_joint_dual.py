@@ -45,7 +45,9 @@ def solve(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarray,
     ascent = _Ascent(problem, seed, start)
     watch, best = Watch(tol), _Best(problem, _WITHIN * tol)
     epoch, leap_price = 0, price(problem)
-    while epoch < max_iter:
+    if start is not None:
+        best.offer(ascent)
+    while not best.is_good and epoch < max_iter:
         ascent.run_epoch()
         epoch += 1
         due = watch.is_due(epoch, ascent.estimate())
@@ -56,7 +58,7 @@ def solve(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarray,
         gap = best.offer(ascent)
         if best.is_good:
             break
-        if leap_price < np.inf and watch.takes_more(
+        if leap_price < np.inf and epoch < max_iter and watch.takes_more(
                 min(leap_price, max_iter - epoch), epoch, gap):
             epoch += ascent.leap(best, min(LEAP, max_iter - epoch))
             if best.is_good:
@@ -131,14 +133,22 @@ class _Best:
             self.bound, self.dual = bound, p
         return objective - bound, self.is_good
 
+    def _consider_nothing(self) -> None:
+        """Take W = 0 where what was found is worse, as sums that overflow are."""
+        W = np.zeros(self.problem.X.shape[1] * self.problem.width)
+        b = self.problem.first_intercept()
+        objective = self.problem.sums(W, b).mean_loss
+        if not self.objective <= objective:
+            self.W, self.b, self.objective = W, b, objective
+
     def fit(self, n_iter: int, tol: float) -> JointFit:
         """The answer."""
         problem = self.problem
-        certificate = problem.certificate(self.objective, self.bound)
-        coef = problem.unpacked(self.W) if len(self.W) else np.zeros(
-            (problem.n_classes, problem.X.shape[1]))
-        b = self.b if len(self.b) else np.zeros(problem.n_classes)
-        return JointFit(coef, b - b.mean(), n_iter, certificate,
+        if not self.objective <= problem.mean_loss_of_nothing():
+            self._consider_nothing()
+        # W = 0 is dual feasible as well, and bounds P by no less than 0
+        certificate = problem.certificate(self.objective, max(self.bound, 0.0))
+        return JointFit(problem.unpacked(self.W), self.b - self.b.mean(), n_iter, certificate,
                         certificate.relative_gap <= tol, self.dual)
 
 
@@ -184,7 +194,7 @@ class _Ascent:
         """The dual variables before the first visit: W = 0, or those of a fit."""
         problem = self.problem
         if start is not None and start.dual is not None and len(start.dual) == len(problem.target):
-            return start.dual.astype(dtype)
+            return self._checked(start.dual).astype(dtype)
         state = np.empty((len(problem.target), problem.n_classes), dtype)
         W = None if start is None else problem.packed(start.coef)
         room = room_for(problem.X)
@@ -197,6 +207,13 @@ class _Ascent:
                 p = np.log(np.maximum(p, np.exp(-_UNTOUCHED)))
             state[rows] = p
         return state
+
+    def _checked(self, dual: np.ndarray) -> np.ndarray:
+        """What is kept of rows that another fit left: points of the simplex, or logarithms."""
+        if self.is_log:
+            return np.clip(dual, -_UNTOUCHED, 0.0)
+        p = np.clip(dual, 0.0, 1.0)
+        return p / np.maximum(p.sum(axis=1, keepdims=True), 1e-300)
 
     def _measure(self) -> None:
         """k, and the h of each row."""

@@ -9,7 +9,8 @@ needs thousands of epochs. The proximal point method maximises
 whose own dual is smooth: the hinge of a row gives way to
 
     e_i(z) = max_p' p'.(z + 1 - q_i) - q_i.z - (h / 2) |p' - p_i|^2
-           = h (sparsemax loss of (p_i + (z + 1 - q_i) / h) - |p_i - q_i|^2 / 2),    e_i' = p' - q_i,
+           = h (sparsemax loss of (p_i + (z + 1 - q_i) / h) - |p_i - q_i|^2 / 2),
+    e_i'(z) = p' - q_i,
 
 so that a step of the method is a sparsemax problem with offsets,
 

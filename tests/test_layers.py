@@ -147,8 +147,8 @@ def test_parallel_does():
 CALLERS = {
     "_blocks.py", "_centred.py", "_columns.py", "_counts.py", "_data.py", "_dual_cd.py",
     "_dual_lanes.py", "_dual_newton.py", "_epochs.py", "_face.py", "_gram.py", "_isa.py",
-    "_joint_dual.py", "_joint_dual_newton.py", "_joint_model.py", "_joint_newton.py", "_joint_problem.py",
-    "_lanes.py", "_learner.py",
+    "_joint_dual.py", "_joint_dual_newton.py", "_joint_model.py", "_joint_newton.py",
+    "_joint_problem.py", "_lanes.py", "_learner.py",
     "_linear.py", "_mistakes.py", "_prepare.py", "_primal_cd.py", "_probability.py",
     "_problem.py", "_quadratic.py", "_reductions.py", "_row_centre.py", "_row_slices.py",
     "_safety.py", "_scorer.py", "_scores.py", "_sgd.py", "_split.py", "_svmlight.py",
