@@ -54,7 +54,9 @@ def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
     best = _Best(problem, _WITHIN * tol)
     ascent = _Ascent(problem, seed, start, best.intercept)
     watch, epoch = Watch(tol), 0
-    while epoch < max_iter:
+    if start is not None:
+        best.offer(ascent, True)
+    while not best.is_good and epoch < max_iter:
         ascent.run_epoch()
         epoch += 1
         is_last = epoch == max_iter
@@ -342,5 +344,7 @@ class _Ascent:
 def _dual_of(problem: Problem, start: Fit) -> np.ndarray:
     """Dual variables to begin with: those of a fit, or the slopes at its weights."""
     if start.dual is not None and len(start.dual) == len(problem.y):
-        return start.dual.copy()
+        # a fit to other targets may have left what is not feasible for these
+        if np.isfinite(problem.dual(start.dual, np.zeros(problem.X.shape[1]))):
+            return start.dual.copy()
     return -problem.slopes(matvec(problem.X, start.coef, start.intercept))

@@ -42,11 +42,14 @@ class Watch:
 
     def is_slow(self, epoch: int, gap: float, share: float) -> bool:
         """Whether visits of so many of the rows would take long to get below tol at this rate."""
+        return self.takes_more(min(LEAP / share, _MOST_EPOCHS), epoch, gap)
+
+    def takes_more(self, epochs: float, epoch: int, gap: float) -> bool:
+        """Whether more than so many epochs are left at this rate."""
         if not np.isfinite(self.gap):
             return False
         fall = max(np.log(self.gap / gap) / (epoch - self.last), 1e-6)
-        epochs = np.log(gap / self.tol) / fall
-        return share * epochs > LEAP or epochs > _MOST_EPOCHS
+        return bool(np.log(gap / self.tol) / fall > epochs)
 
     def note(self, epoch: int, gap: float) -> bool:
         """Take down a gap above tol; whether it asks for double precision."""

@@ -18,6 +18,7 @@ from ._answered import check_finite, last_weights
 from ._base import Estimator
 from ._core.rows import Rows
 from ._data import rows_of
+from ._dual_kept import keep_duals, kept_dual
 from ._exceptions import warn_convergence
 from ._joint_fit import fit_joint
 from ._joint_problem import Distributions, JointFit
@@ -132,9 +133,10 @@ class ExactEstimator(Estimator):
         coef, intercept = last
         nothing = Certificate(np.inf, np.inf, np.inf)
         return [
-            Fit(coef[k], float(intercept[k]), 0, nothing, False)
+            Fit(coef[k], float(intercept[k]), 0, nothing, False,
+                kept_dual(self, at, len(places)))
             if np.isfinite(intercept[k]) else None
-            for k in places
+            for at, k in enumerate(places)
         ]  # fmt: skip
 
     def _publish(self, fits: list[Fit], dtype: np.dtype, places: list[int],
@@ -143,6 +145,7 @@ class ExactEstimator(Estimator):
         (fit,) = fits
         check_finite(fit.coef, fit.intercept, dtype)
         self.coef_, self.intercept_ = fit.coef.astype(dtype), fit.intercept
+        keep_duals(self, [fit.dual])
         self.n_iter_ = fit.n_iter
         self.objective_, self.duality_gap_ = (
             fit.certificate.objective, fit.certificate.relative_gap,
@@ -153,14 +156,40 @@ class ExactEstimator(Estimator):
         about each answer."""
         if getattr(self, "verbose", 0):
             show_optima(fits)
+        for fit in fits:
+            self._check_certificate(fit.certificate)
         stopped = [fit for fit in fits if not fit.converged]
         if stopped:
             worst = max(stopped, key=lambda fit: fit.certificate.relative_gap)
             warn_convergence(
                 f"{type(self).__name__} stopped after {worst.n_iter} iterations with a duality gap "
                 f"of {worst.certificate.relative_gap:.1e} of the objective > tol={self.tol:g}; "
-                f"raise max_iter or tol{self._easier()}."
+                + self._advice(worst)
             )
+
+    def _check_certificate(self, certificate: Certificate) -> None:
+        """Refuse an answer whose objective is no number."""
+        if not np.isfinite(certificate.objective) or np.isnan(certificate.relative_gap):
+            name = "C" if hasattr(self, "C") else "alpha"
+            raise ValueError(
+                f"{name} must be a number for which the objective does not overflow with these "
+                f"rows and weights, got {getattr(self, name, np.nan):g}; bring {name}, "
+                "sample_weight or the columns of X nearer to 1."
+            )
+
+    def _advice(self, fit: Fit | JointFit) -> str:
+        """What helps where a fit was stopped."""
+        if fit.n_iter >= self._max_iter():
+            return f"raise max_iter or tol{self._easier()}."
+        if hasattr(self, "C") and not any(self._terms(1.0).get(k, 0.0) for k in ("l1", "l2")):
+            return (
+                "further steps gain no more: classes that a plane separates have no optimum "
+                "without a penalty. Set a penalty, or lower tol to search longer."
+            )
+        return (
+            "further steps gain no more than rounding errors. Scale the columns of X, or raise tol"
+            f"{self._easier()}."
+        )
 
     def _easier(self) -> str:
         """What else would make the problem easier."""
@@ -204,7 +233,7 @@ class ExactRegressorMixin:
         Warns
         -----
         ConvergenceWarning
-            If `max_iter` ended the search; the message states the gap reached.
+            If the search ended before `tol` was reached; the message states the gap and why.
         """
         rows, y, weight = self._begin(X, y, sample_weight)
         self._solve_all(rows, [y], weight)
@@ -239,6 +268,7 @@ class ExactClassifierMixin:
             self.objective_[k] = fit.certificate.objective
             self.duality_gap_[k] = fit.certificate.relative_gap
         self.n_iter_ = self._counted(n_iter)
+        keep_duals(self, [fit.dual for fit in fits])
 
     def _counted(self, n_iter: np.ndarray) -> Any:
         """What `n_iter_` says of the iterations of each problem."""
@@ -328,7 +358,7 @@ class ExactClassifierMixin:
         Warns
         -----
         ConvergenceWarning
-            If `max_iter` ended the search; the message states the gap reached.
+            If the search ended before `tol` was reached; the message states the gap and why.
         """
         from ._exact_pass import fit_classes, fits_exactly_together  # which needs this module
 

@@ -8,9 +8,10 @@ import numpy as np
 
 from ._blocks import room_for
 from ._core import joint_dual as _joint_dual
-from ._dual_watch import Watch
+from ._dual_watch import LEAP, Watch
 from ._epochs import row_order
 from ._isa import ISA
+from ._joint_dual_newton import ProximalNewton, price
 from ._joint_problem import JointFit, JointProblem, inverse_of_bend, shrunk, times
 from ._parallel import Cancelled, is_cancelled
 from ._row_centre import centre_of, in_single, proximal_weight, seen_from
@@ -23,6 +24,8 @@ _NOTHING = np.empty(0)
 _UNTOUCHED = 40.0
 # The gap is estimated on every so many rows, where there are many.
 _STRIDE, _MANY_ROWS = 8, 4096
+# A leap is worth another if it takes the gap below this share.
+_MUCH = 0.1
 # Rows that are held at a corner by more than this share of the largest violation rest.
 _HELD = 0.1
 # So many epochs without a smaller estimate are for double precision.
@@ -41,8 +44,12 @@ def solve(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarray,
     """Minimise until the relative gap is at most `tol`, or for `max_iter` epochs."""
     ascent = _Ascent(problem, seed, start)
     watch, best = Watch(tol), _Best(problem, _WITHIN * tol)
-    for epoch in range(1, max_iter + 1):
+    epoch, leap_price = 0, price(problem)
+    if start is not None:
+        best.offer(ascent)
+    while not best.is_good and epoch < max_iter:
         ascent.run_epoch()
+        epoch += 1
         due = watch.is_due(epoch, ascent.estimate())
         if watch.idle >= _IDLE:
             ascent.refine()
@@ -51,6 +58,14 @@ def solve(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarray,
         gap = best.offer(ascent)
         if best.is_good:
             break
+        if leap_price < np.inf and epoch < max_iter and watch.takes_more(
+                min(leap_price, max_iter - epoch), epoch, gap):
+            epoch += ascent.leap(best, min(LEAP, max_iter - epoch))
+            if best.is_good:
+                break
+            # what brought little is not tried again
+            leap_price = leap_price if best.gap < _MUCH * gap else np.inf
+            gap = best.gap
         ascent.wake_all()
         if watch.note(epoch, gap):
             ascent.refine()
@@ -70,7 +85,12 @@ class _Best:
     @property
     def is_good(self) -> bool:
         """Whether the gap is at most tol."""
-        return self._gap(self.objective, self.bound) <= self.tol
+        return self.gap <= self.tol
+
+    @property
+    def gap(self) -> float:
+        """The relative gap."""
+        return self._gap(self.objective, self.bound)
 
     def _gap(self, objective: float, bound: float) -> float:
         """The relative gap between P and D."""
@@ -99,14 +119,36 @@ class _Best:
             self.bound, self.dual = bound, ascent.state.copy()
         return self._gap(objective, bound)
 
+    def consider(self, W: np.ndarray, b: np.ndarray, mean_loss: float,
+                 p: np.ndarray) -> tuple[float, bool]:
+        """Measure weights, intercepts and dual variables; returns the gap, not relative, and
+        whether it is good."""
+        problem = self.problem
+        objective = mean_loss + problem.penalty(W)
+        mass = problem.shares_of(np.arange(len(p))) @ p
+        _, bound = problem.dual_side(lambda rows: p[rows], mass)
+        if objective < self.objective:
+            self.W, self.b, self.objective = W, b, objective
+        if bound > self.bound:
+            self.bound, self.dual = bound, p
+        return objective - bound, self.is_good
+
+    def _consider_nothing(self) -> None:
+        """Take W = 0 where what was found is worse, as sums that overflow are."""
+        W = np.zeros(self.problem.X.shape[1] * self.problem.width)
+        b = self.problem.first_intercept()
+        objective = self.problem.sums(W, b).mean_loss
+        if not self.objective <= objective:
+            self.W, self.b, self.objective = W, b, objective
+
     def fit(self, n_iter: int, tol: float) -> JointFit:
         """The answer."""
         problem = self.problem
-        certificate = problem.certificate(self.objective, self.bound)
-        coef = problem.unpacked(self.W) if len(self.W) else np.zeros(
-            (problem.n_classes, problem.X.shape[1]))
-        b = self.b if len(self.b) else np.zeros(problem.n_classes)
-        return JointFit(coef, b - b.mean(), n_iter, certificate,
+        if not self.objective <= problem.mean_loss_of_nothing():
+            self._consider_nothing()
+        # W = 0 is dual feasible as well, and bounds P by no less than 0
+        certificate = problem.certificate(self.objective, max(self.bound, 0.0))
+        return JointFit(problem.unpacked(self.W), self.b - self.b.mean(), n_iter, certificate,
                         certificate.relative_gap <= tol, self.dual)
 
 
@@ -152,7 +194,7 @@ class _Ascent:
         """The dual variables before the first visit: W = 0, or those of a fit."""
         problem = self.problem
         if start is not None and start.dual is not None and len(start.dual) == len(problem.target):
-            return start.dual.astype(dtype)
+            return self._checked(start.dual).astype(dtype)
         state = np.empty((len(problem.target), problem.n_classes), dtype)
         W = None if start is None else problem.packed(start.coef)
         room = room_for(problem.X)
@@ -165,6 +207,13 @@ class _Ascent:
                 p = np.log(np.maximum(p, np.exp(-_UNTOUCHED)))
             state[rows] = p
         return state
+
+    def _checked(self, dual: np.ndarray) -> np.ndarray:
+        """What is kept of rows that another fit left: points of the simplex, or logarithms."""
+        if self.is_log:
+            return np.clip(dual, -_UNTOUCHED, 0.0)
+        p = np.clip(dual, 0.0, 1.0)
+        return p / np.maximum(p.sum(axis=1, keepdims=True), 1e-300)
 
     def _measure(self) -> None:
         """k, and the h of each row."""
@@ -251,6 +300,19 @@ class _Ascent:
         """The relative gap, as the visits of the last epoch saw it."""
         sums, objective = self.sums, self.sums["objective"]
         return max(0.0, sums["gap"]) / max(objective, 1e-300)
+
+    def leap(self, best: _Best, most: int) -> int:
+        """Go on by Newton's method; returns the number of its steps, at most so many."""
+        self._sum_up()
+        p = self._probabilities(np.arange(len(self.resting)))
+        W = self.W.astype(np.float64)
+        newton = ProximalNewton(self.problem, p, W, self.intercept())
+        steps = newton.ascend(best.consider, most)
+        self.state[:] = newton.point.p
+        self.refine()
+        self._sum_up()
+        self._set_intercept(newton.point.b)
+        return steps
 
     def wake_all(self) -> None:
         """Let every row take part."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from ._answered import check_finite, last_weights
 from ._core.rows import Rows
+from ._dual_kept import keep_duals, kept_dual
 from ._joint_problem import Distributions, JointFit, JointProblem
 from ._joint_solve import solve
 from ._problem import Certificate
@@ -28,6 +29,7 @@ def fit_joint(estimator: Any, rows: Rows, target: Distributions, weight: np.ndar
               as_pair: bool = True) -> None:
     """Solve, publish, and warn if that did not end at the optimum."""
     fit, present = solve_joint(estimator, rows, target, weight, as_pair)
+    estimator._check_certificate(fit.certificate)
     publish_joint(estimator, fit, present, target.n_classes, rows.dtype, as_pair)
     estimator._warn([fit])
 
@@ -79,7 +81,10 @@ def _start(estimator: Any, present: np.ndarray, K: int, d: int,
     coef, intercept = coef[present], intercept[present]
     if not np.isfinite(intercept).all():
         return None
-    return JointFit(coef, intercept, 0, Certificate(np.inf, np.inf, np.inf), False)
+    dual = kept_dual(estimator, 0, 1)
+    if dual is not None and dual.shape[1:] != (len(present),):
+        dual = None
+    return JointFit(coef, intercept, 0, Certificate(np.inf, np.inf, np.inf), False, dual)
 
 
 def publish_joint(estimator: Any, fit: JointFit, present: np.ndarray, K: int,
@@ -94,6 +99,7 @@ def publish_joint(estimator: Any, fit: JointFit, present: np.ndarray, K: int,
         estimator.coef_ = np.zeros((K, fit.coef.shape[1]), dtype)
         estimator.intercept_ = np.full(K, -np.inf)
         estimator.coef_[present], estimator.intercept_[present] = fit.coef, fit.intercept
+    keep_duals(estimator, [fit.dual])
     estimator.n_iter_ = estimator._counted(np.array([fit.n_iter], dtype=np.int32))
     estimator.objective_ = np.array([fit.certificate.objective])
     estimator.duality_gap_ = np.array([fit.certificate.relative_gap])

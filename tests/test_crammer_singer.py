@@ -115,3 +115,30 @@ def test_real_data():
     assert own == pytest.approx(model.objective_[0], rel=1e-9)
     assert own == pytest.approx(best, rel=2e-4)
     assert len(model.classes_) == 9 > K
+
+
+@pytest.mark.parametrize(("C", "intercept"), [(0.1, True), (1.0, False), (100.0, True)])
+def test_ill_conditioned_columns(C, intercept):
+    """Ascent by rows alone needs many thousands of passes."""
+    rng = np.random.default_rng(8)
+    Z = rng.normal(size=(120, 5))
+    X = Z * [1, 100, 1e3, 0.1, 10] + [10, 0, 700, 0, -50]
+    y = (Z @ rng.normal(size=(5, 4)) + rng.normal(size=(120, 4))).argmax(axis=1)
+    s = rng.integers(1, 3, 120).astype(float)
+    model = made(C=C, tol=1e-6, fit_intercept=intercept).fit(X, y, sample_weight=s)
+    assert model.duality_gap_[0] <= 1e-6
+    assert objective(model, X, y, s) == pytest.approx(model.objective_[0], rel=1e-9)
+    few = made(C=C, tol=1e-3, fit_intercept=intercept).fit(X, y, sample_weight=s)
+    assert few.objective_[0] == pytest.approx(model.objective_[0], rel=1e-3)
+
+
+def test_known_data():
+    """Data on which thousands of passes were not enough; the optimum is that of a smoothed
+    objective, annealed."""
+    datasets = pytest.importorskip("sklearn.datasets")
+    X, y = datasets.load_iris(return_X_y=True)
+    model = made(C=0.1).fit((X - X.mean(axis=0)) / X.std(axis=0), y)
+    assert model.objective_[0] == pytest.approx(0.28924, rel=1e-4)
+    assert made(C=0.1).fit(X, y).objective_[0] == pytest.approx(0.26486, rel=1e-4)
+    X, y = datasets.load_wine(return_X_y=True)
+    assert made().fit(X, y).duality_gap_[0] <= 1e-4

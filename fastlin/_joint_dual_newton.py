@@ -1,0 +1,264 @@
+"""Newton's method for the hinge of K outputs, by the proximal point method on its dual: what
+`_dual_newton` is for one, where dual variables are points p_i of the simplex.
+
+Where rows are long, C is large, or rows are many times more numerous than columns, ascent by rows
+needs thousands of epochs. The proximal point method maximises
+
+    D(p') - (h / 2) (1/S) sum_i s_i |p'_i - p_i|^2,    then p <- p', h smaller,
+
+whose own dual is smooth: the hinge of a row gives way to
+
+    e_i(z) = max_p' p'.(z + 1 - q_i) - q_i.z - (h / 2) |p' - p_i|^2
+           = h (sparsemax loss of (p_i + (z + 1 - q_i) / h) - |p_i - q_i|^2 / 2),
+    e_i'(z) = p' - q_i,
+
+so that a step of the method is a sparsemax problem with offsets,
+
+    minimise over (W, b):  (l2/2) |W|^2 + (1/S) sum_i s_i e_i(W x_i + b),
+
+solved by Newton's method (semi-smooth: Li, Sun & Toh 2018, "A highly efficient semismooth Newton
+augmented Lagrangian method for solving Lasso problems", SIAM J. Optimization 28). Its curvature
+comes from the few rows whose p' has several classes. Columns are counted from their mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._blocks import rmatvec, room_for
+from ._centred import gram
+from ._cholesky import cholesky
+from ._core import joint_blocks as _blocks
+from ._joint_problem import JointProblem
+from ._problem import LOSS_CODES
+from ._row_centre import centre_of
+from ._row_slices import rows_taken
+
+__all__ = ["ProximalNewton", "price"]
+
+# h falls by the factor after each step of the proximal point method, or less where the gap falls
+# much without
+_FALL, _QUICK = 5.0, 0.25
+# Newton's method ends where what is left of the gradient is worth this share of the gap, ...
+_INNER = 0.1
+# ... or after so many steps
+_MOST_STEPS = 12
+# A search ends where the slope is this share of the first, or after so many trials.
+_FLAT, _MOST_TRIALS = 0.2, 20
+# Weights and intercepts up to which the Hessian is factored
+_MOST_FACTORED = 1500
+# Epochs of ascent that the whole takes, and what the arithmetic of its factors adds
+_STEPS, _EACH, _SPEED = 20.0, 20.0, 4.0
+# Intercepts that no row holds are given this share of the curvature of one that all rows hold.
+_DAMPING = 1e-4
+
+
+def price(problem: JointProblem) -> float:
+    """Epochs of ascent in the time that the method takes; infinite where it isn't for a problem."""
+    K, size = problem.n_classes, problem.n_classes * (problem.X.shape[1] + 1)
+    if problem.loss != "hinge" or problem.l1 or size > _MOST_FACTORED:
+        return np.inf
+    work = size**3 / 3 + problem.X.shape[0] * problem.X.shape[1] ** 2
+    return _STEPS * (_EACH + work / (_SPEED * max(1, problem.X.nnz) * K))
+
+
+@dataclass
+class _Point:
+    """Weights, with responses Z = W x_i without b, where e_i has its maximum, and the objective."""
+
+    W: np.ndarray  # packed
+    b: np.ndarray
+    Z: np.ndarray
+    p: np.ndarray
+    value: float
+
+
+class ProximalNewton:
+    """The proximal point method from dual variables p, (W, b) being near what they lead to."""
+
+    def __init__(self, problem: JointProblem, p: np.ndarray, W: np.ndarray, b: np.ndarray):
+        self.problem, n, K = problem, len(problem.target), problem.n_classes
+        self.rows, self.room = np.arange(n), room_for(problem.X)
+        self.share = problem.shares_of(self.rows)
+        self.code = LOSS_CODES["sparsemax"]
+        self.own = problem.target.classes[problem.target.first[:-1]]
+        self.margin = np.ones((n, K))
+        self.margin[self.rows, self.own] = 0.0
+        self.centre = centre_of(problem.X, problem.weight)
+        if not problem.fit_intercept:
+            self.centre = np.zeros_like(self.centre)
+        self.p = p
+        Z = self._responses(W)
+        top = np.sort(Z + b + self.margin, axis=1)
+        self.h = float(np.median(top[:, -1] - top[:, -2])) or 1.0
+        self.point = self._at(W, b, Z)
+
+    def ascend(self, offer: Callable[[np.ndarray, np.ndarray, float, np.ndarray],
+                                     tuple[float, bool]], most: int) -> int:
+        """Go on until an offer of (W, b, mean loss, p) is good; returns the steps of Newton's
+        method, at most `most`. An offer returns its gap and whether it is good."""
+        steps, last, gap, failed = 0, np.inf, np.inf, False
+        while steps < most:
+            near, turns = False, 0
+            while not near and turns < min(_MOST_STEPS, most - steps):
+                r, q = self._slopes()
+                near = float(r @ r) / self.problem.l2 + self._cost(q) <= _INNER * gap
+                if not near:
+                    turns += 1
+                    if not self._step(r, q):
+                        break
+            steps += turns
+            point = self.point
+            gap, good = offer(point.W, point.b, self._mean_loss(), point.p)
+            if good or (failed and not near):
+                break
+            failed = not near
+            if failed:
+                self.h *= _FALL
+            elif not gap < _QUICK * last:
+                self.h /= _FALL
+            last = min(gap, last)
+            self.p = point.p
+            self.point = self._at(point.W, point.b, point.Z)
+        return max(steps, 1)
+
+    # a point
+
+    def _responses(self, W: np.ndarray) -> np.ndarray:
+        """W x_i of all rows."""
+        problem = self.problem
+        Z = np.empty((len(self.rows), problem.n_classes))
+        nothing = np.zeros(problem.n_classes)
+        for rows in problem.blocks():
+            Z[rows] = problem.responses(W, nothing, rows, self.room)[:, : problem.n_classes]
+        return Z
+
+    def _at(self, W: np.ndarray, b: np.ndarray, Z: np.ndarray) -> _Point:
+        """The point of some weights, given their responses."""
+        problem, target = self.problem, self.problem.target
+        u = self.p + (Z + b + self.margin) / self.h
+        value, p = np.empty(len(u)), np.empty_like(u)
+        _blocks.losses(self.code, u, problem.n_classes, self.rows, target.first, target.classes,
+                       target.shares, value, p)
+        return _Point(W, b, Z, p, self.h * float(self.share @ value) + problem.penalty(W))
+
+    def _mean_loss(self) -> float:
+        """That of the hinge."""
+        z = self.point.Z + self.point.b
+        return float(self.share @ ((z + self.margin).max(axis=1) - z[self.rows, self.own]))
+
+    def _slopes(self) -> tuple[np.ndarray, np.ndarray]:
+        """The gradient in the weights, columns counted from their mean, and in the intercepts."""
+        problem, point = self.problem, self.point
+        pull = point.p.copy()
+        pull[self.rows, self.own] -= 1.0
+        pull *= self.share[:, None]
+        r = problem.l2 * point.W + problem.added(lambda rows: pull[rows])
+        q = np.zeros(problem.n_classes)
+        if problem.fit_intercept:
+            q = pull.sum(axis=0)
+            self._add_outer(r, -q)
+        return r, q
+
+    def _add_outer(self, W: np.ndarray, by: np.ndarray) -> None:
+        """Add the product of what the classes have and the centre to packed weights."""
+        for start, view in self.problem.groups(W):
+            part = by[start : start + view.shape[1]]
+            view[:, : len(part)] += np.multiply.outer(self.centre, part)
+
+    def _at_centre(self, W: np.ndarray) -> np.ndarray:
+        """The responses of the centre."""
+        parts = [self.centre @ view for _, view in self.problem.groups(W)]
+        return np.concatenate(parts)[: self.problem.n_classes]
+
+    def _cost(self, q: np.ndarray) -> float:
+        """What an unbalanced p' costs D, roughly."""
+        if not q.any():
+            return 0.0
+        Z = self.point.Z + self.point.b
+        return float(np.abs(q).sum()) * float((Z.max(axis=1) - Z.min(axis=1)).mean())
+
+    # a step
+
+    def _step(self, r: np.ndarray, q: np.ndarray) -> bool:
+        """A step of Newton's method; whether the objective fell."""
+        inside = self.point.p > 0
+        free = np.flatnonzero(inside.sum(axis=1) > 1)
+        bends = self.share[free] / self.h
+        V, v = self._factored(free, inside[free], bends, -r, -q)
+        fall = float(r @ V) + float(q @ v)
+        if self.problem.fit_intercept:
+            v = v - self._at_centre(V)
+        return fall < 0 and self._search(V, v, fall)
+
+    def _search(self, V: np.ndarray, v: np.ndarray, fall: float) -> bool:
+        """Go along a direction to where the objective, which bends at corners, is about flat;
+        whether it fell."""
+        problem, point, change = self.problem, self.point, self._responses(V)
+        along = change + v
+        own = along[self.rows, self.own]
+        square, linear = problem.l2 * float(V @ V), problem.l2 * float(V @ point.W)
+        low, high, at_low, at_high, length = 0.0, np.inf, fall, np.nan, 1.0
+        best = point
+        for k in range(_MOST_TRIALS):
+            other = self._at(point.W + length * V, point.b + length * v, point.Z + length * change)
+            slope = linear + length * square + float(
+                self.share @ (np.einsum("ik,ik->i", other.p, along) - own))
+            if other.value < best.value + 1e-15 * abs(best.value):
+                best = other
+            if abs(slope) <= -_FLAT * fall:
+                break
+            if slope < 0:
+                low, at_low = length, slope
+            else:
+                high, at_high = length, slope
+            if high == np.inf:
+                length *= 2.0
+                if k >= 3:
+                    break
+            else:
+                share = at_low / (at_low - at_high)
+                length = low + (high - low) * min(max(share, 0.1), 0.9)
+        self.point = best
+        return best is not point
+
+    def _factored(self, free: np.ndarray, inside: np.ndarray, bends: np.ndarray, r: np.ndarray,
+                  q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The direction from a factor of the Hessian, put together of pairs of classes."""
+        problem, K, d = self.problem, self.problem.n_classes, self.problem.X.shape[1]
+        with_b = int(problem.fit_intercept)
+        size = d + with_b
+        H = np.zeros((K, size, K, size))
+        each = bends / inside.sum(axis=1)
+        for k in range(K):
+            for other in range(k):
+                both = np.flatnonzero(inside[:, k] & inside[:, other])
+                if len(both):
+                    part = self._pair(free[both], each[both], with_b)
+                    H[k, :, k] += part
+                    H[other, :, other] += part
+                    H[k, :, other] = H[other, :, k] = -part
+            place = np.arange(d)
+            H[k, place, k, place] += problem.l2
+            if with_b:
+                H[k, d, k, d] += _DAMPING / (self.h * K)
+        right = np.zeros((K, size))
+        right[:, :d] = problem.unpacked(r)
+        right[:, d:] = q[:, None] if with_b else 0.0
+        solve, _ = cholesky(H.reshape(K * size, K * size), 0.0)
+        found = solve(right.ravel()).reshape(K, size)
+        return problem.packed(found[:, :d]), found[:, d] if with_b else np.zeros(K)
+
+    def _pair(self, rows: np.ndarray, weight: np.ndarray, with_b: int) -> np.ndarray:
+        """The Hessian in the weights and the intercept of a difference of two classes."""
+        d = self.problem.X.shape[1]
+        X, out = rows_taken(self.problem.X, rows), np.empty((d + with_b, d + with_b))
+        out[:d, :d] = gram(X, weight, self.centre)
+        if with_b:
+            total = float(weight.sum())
+            out[d, :d] = out[:d, d] = rmatvec(X, weight) - total * self.centre
+            out[d, d] = total
+        return out
