@@ -19,6 +19,8 @@ so that a step of the method is a sparsemax problem with offsets,
 solved by Newton's method (semi-smooth: Li, Sun & Toh 2018, "A highly efficient semismooth Newton
 augmented Lagrangian method for solving Lasso problems", SIAM J. Optimization 28). Its curvature
 comes from the few rows whose p' has several classes. Columns are counted from their mean.
+
+Sparsemax bends by itself: h is 0, all is as if h were 1, and there is one step of the method.
 """
 
 from __future__ import annotations
@@ -50,6 +52,8 @@ _MOST_STEPS = 12
 _FLAT, _MOST_TRIALS = 0.2, 20
 # Weights and intercepts up to which the Hessian is factored
 _MOST_FACTORED = 1500
+# Responses, of which some ten arrays are kept
+_MOST_RESPONSES = 1 << 22
 # Epochs of ascent that the whole takes, and what the arithmetic of its factors adds
 _STEPS, _EACH, _SPEED = 20.0, 20.0, 4.0
 # Intercepts that no row holds are given this share of the curvature of one that all rows hold.
@@ -59,7 +63,8 @@ _DAMPING = 1e-4
 def price(problem: JointProblem) -> float:
     """Epochs of ascent in the time that the method takes; infinite where it isn't for a problem."""
     K, size = problem.n_classes, problem.n_classes * (problem.X.shape[1] + 1)
-    if problem.loss != "hinge" or problem.l1 or size > _MOST_FACTORED:
+    large = size > _MOST_FACTORED or len(problem.target) * K > _MOST_RESPONSES
+    if problem.loss not in ("hinge", "sparsemax") or problem.l1 or large:
         return np.inf
     work = size**3 / 3 + problem.X.shape[0] * problem.X.shape[1] ** 2
     return _STEPS * (_EACH + work / (_SPEED * max(1, problem.X.nnz) * K))
@@ -80,20 +85,23 @@ class ProximalNewton:
     """The proximal point method from dual variables p, (W, b) being near what they lead to."""
 
     def __init__(self, problem: JointProblem, p: np.ndarray, W: np.ndarray, b: np.ndarray):
-        self.problem, n, K = problem, len(problem.target), problem.n_classes
-        self.rows, self.room = np.arange(n), room_for(problem.X)
+        self.problem, self.room = problem, room_for(problem.X)
+        self.rows = np.arange(len(problem.target))
         self.share = problem.shares_of(self.rows)
         self.code = LOSS_CODES["sparsemax"]
-        self.own = problem.target.classes[problem.target.first[:-1]]
-        self.margin = np.ones((n, K))
-        self.margin[self.rows, self.own] = 0.0
+        self.q = problem.target.table(self.rows)
+        # how much the loss's own Omega bends, and what rivals have more in the loss
+        self.bend = 1.0 if problem.loss == "sparsemax" else 0.0
+        self.margin = 0.0 if self.bend else 1.0 - self.q
         self.centre = centre_of(problem.X, problem.weight)
         if not problem.fit_intercept:
             self.centre = np.zeros_like(self.centre)
         self.p = p
         Z = self._responses(W)
-        top = np.sort(Z + b + self.margin, axis=1)
-        self.h = float(np.median(top[:, -1] - top[:, -2])) or 1.0
+        self.h = 0.0
+        if not self.bend:
+            top = np.sort(Z + b + self.margin, axis=1)
+            self.h = float(np.median(top[:, -1] - top[:, -2])) or 1.0
         self.point = self._at(W, b, Z)
 
     def ascend(self, offer: Callable[[np.ndarray, np.ndarray, float, np.ndarray],
@@ -103,9 +111,9 @@ class ProximalNewton:
         steps, last, gap, failed = 0, np.inf, np.inf, False
         while steps < most:
             near, turns = False, 0
-            while not near and turns < min(_MOST_STEPS, most - steps):
+            while not near and turns < min(_MOST_STEPS if self.h else most, most - steps):
                 r, q = self._slopes()
-                near = float(r @ r) / self.problem.l2 + self._cost(q) <= _INNER * gap
+                near = float(r @ r) / self.problem.l2 + self._cost(q) <= _INNER * last
                 if not near:
                     turns += 1
                     if not self._step(r, q):
@@ -139,22 +147,26 @@ class ProximalNewton:
     def _at(self, W: np.ndarray, b: np.ndarray, Z: np.ndarray) -> _Point:
         """The point of some weights, given their responses."""
         problem, target = self.problem, self.problem.target
-        u = self.p + (Z + b + self.margin) / self.h
+        u = (self.h * self.p + Z + b + self.margin) / (self.h + self.bend)
         value, p = np.empty(len(u)), np.empty_like(u)
         _blocks.losses(self.code, u, problem.n_classes, self.rows, target.first, target.classes,
                        target.shares, value, p)
-        return _Point(W, b, Z, p, self.h * float(self.share @ value) + problem.penalty(W))
+        size = self.h + self.bend
+        return _Point(W, b, Z, p, size * float(self.share @ value) + problem.penalty(W))
 
     def _mean_loss(self) -> float:
-        """That of the hinge."""
-        z = self.point.Z + self.point.b
-        return float(self.share @ ((z + self.margin).max(axis=1) - z[self.rows, self.own]))
+        """That of the loss itself, without the method's term."""
+        point = self.point
+        if self.bend:
+            return point.value - self.problem.penalty(point.W)
+        z = point.Z + point.b
+        own = np.einsum("ik,ik->i", z, self.q)
+        return float(self.share @ ((z + self.margin).max(axis=1) - own))
 
     def _slopes(self) -> tuple[np.ndarray, np.ndarray]:
         """The gradient in the weights, columns counted from their mean, and in the intercepts."""
         problem, point = self.problem, self.point
-        pull = point.p.copy()
-        pull[self.rows, self.own] -= 1.0
+        pull = point.p - self.q
         pull *= self.share[:, None]
         r = problem.l2 * point.W + problem.added(lambda rows: pull[rows])
         q = np.zeros(problem.n_classes)
@@ -175,11 +187,12 @@ class ProximalNewton:
         return np.concatenate(parts)[: self.problem.n_classes]
 
     def _cost(self, q: np.ndarray) -> float:
-        """What an unbalanced p' costs D, roughly."""
+        """What an unbalanced p' costs D, roughly: rows are moved to other classes."""
         if not q.any():
             return 0.0
         Z = self.point.Z + self.point.b
-        return float(np.abs(q).sum()) * float((Z.max(axis=1) - Z.min(axis=1)).mean())
+        loss = float(np.abs(q).sum()) * float((Z.max(axis=1) - Z.min(axis=1)).mean())
+        return loss + float(q @ q) * float(self.centre @ self.centre) / self.problem.l2
 
     # a step
 
@@ -187,7 +200,7 @@ class ProximalNewton:
         """A step of Newton's method; whether the objective fell."""
         inside = self.point.p > 0
         free = np.flatnonzero(inside.sum(axis=1) > 1)
-        bends = self.share[free] / self.h
+        bends = self.share[free] / (self.h + self.bend)
         V, v = self._factored(free, inside[free], bends, -r, -q)
         fall = float(r @ V) + float(q @ v)
         if self.problem.fit_intercept:
@@ -199,14 +212,13 @@ class ProximalNewton:
         whether it fell."""
         problem, point, change = self.problem, self.point, self._responses(V)
         along = change + v
-        own = along[self.rows, self.own]
         square, linear = problem.l2 * float(V @ V), problem.l2 * float(V @ point.W)
         low, high, at_low, at_high, length = 0.0, np.inf, fall, np.nan, 1.0
         best = point
         for k in range(_MOST_TRIALS):
             other = self._at(point.W + length * V, point.b + length * v, point.Z + length * change)
             slope = linear + length * square + float(
-                self.share @ (np.einsum("ik,ik->i", other.p, along) - own))
+                self.share @ np.einsum("ik,ik->i", other.p - self.q, along))
             if other.value < best.value + 1e-15 * abs(best.value):
                 best = other
             if abs(slope) <= -_FLAT * fall:
@@ -244,7 +256,7 @@ class ProximalNewton:
             place = np.arange(d)
             H[k, place, k, place] += problem.l2
             if with_b:
-                H[k, d, k, d] += _DAMPING / (self.h * K)
+                H[k, d, k, d] += _DAMPING / ((self.h + self.bend) * K)
         right = np.zeros((K, size))
         right[:, :d] = problem.unpacked(r)
         right[:, d:] = q[:, None] if with_b else 0.0

@@ -206,3 +206,16 @@ def test_what_labels_refuse():
     model = SparsemaxClassifier(warm_start=True).fit(X, Y)
     with pytest.raises(ValueError, match="warm_start"):
         model.fit(X, Y[:, :3])
+
+
+@pytest.mark.parametrize("scale", [1.0, 30.0])
+def test_classes_that_hardly_overlap(scale):
+    """Where Newton's method alone took a hundred slow steps."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(300, 30)) * np.geomspace(1, scale, 30) + 3
+    y = (X @ rng.normal(size=(30, 4)) + rng.normal(size=(300, 4))).argmax(axis=1)
+    for C in (1.0, 100.0):
+        model = SparsemaxClassifier(C=C, tol=1e-5).fit(X, y)
+        named = SparsemaxClassifier(C=C, tol=1e-5, solver="dual_cd", max_iter=20_000).fit(X, y)
+        assert model.duality_gap_[0] <= 1e-5 >= named.duality_gap_[0]
+        assert model.objective_[0] == pytest.approx(named.objective_[0], rel=2e-5)
