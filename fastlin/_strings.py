@@ -96,7 +96,8 @@ def _code_points(string: str) -> np.ndarray:
 def _numbered(string: Any, place: int, numbers: dict[Any, int]) -> np.ndarray:
     """The numbers of the symbols of a sequence."""
     try:
-        symbols = string.tolist() if isinstance(string, np.ndarray) else list(string)
+        given = string.tolist() if isinstance(string, np.ndarray) else list(string)
+        symbols = np.fromiter(given, object, len(given))
         codes = np.empty(len(symbols), np.int32)
         _encode.number_objects(symbols, numbers, codes)
     except TypeError as error:

@@ -86,9 +86,8 @@ def _parsed(texts: list[str], counts: list[int]) -> Trees:
     found = [_TOKEN.findall(text) for text in texts]
     sizes = np.array([len(tokens) for tokens in found], np.int64)
     codes = np.empty(int(sizes.sum()), np.int32)
-    _encode.number_objects(
-        list(itertools.chain.from_iterable(found)), {"(": _OPEN, ")": _CLOSE, "": _NO_LABEL}, codes
-    )
+    tokens = np.fromiter(itertools.chain.from_iterable(found), object, len(codes))
+    _encode.number_objects(tokens, {"(": _OPEN, ")": _CLOSE, "": _NO_LABEL}, codes)
     opens, closes = np.flatnonzero(codes == _OPEN), np.flatnonzero(codes == _CLOSE)
     depth = np.cumsum((codes == _OPEN).astype(np.int64) - (codes == _CLOSE))
     _check_brackets(texts, counts, sizes, codes, depth)
@@ -131,7 +130,7 @@ def _numbered(value: np.ndarray, heads: np.ndarray, stops: np.ndarray) -> np.nda
     """A number for each stretch of values, the same for equal ones."""
     raw, numbers = value.tobytes(), {}
     pairs = zip((4 * heads).tolist(), (4 * stops).tolist(), strict=True)
-    parts = [raw[begin:end] for begin, end in pairs]
+    parts = np.fromiter((raw[begin:end] for begin, end in pairs), object, len(heads))
     codes = np.empty(len(parts), np.int32)
     _encode.number_objects(parts, numbers, codes)
     return codes

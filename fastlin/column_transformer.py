@@ -89,7 +89,7 @@ class ColumnTransformer(TransformerMixin, NamedParts):
         "output": OneOf("csr", "rows"),
     }
     _tags: ClassVar[dict[str, Any]] = {
-        "categorical": True, "string": True, "allow_nan": True, "preserves_dtype": (),
+        "categorical": True, "string": True, "preserves_dtype": (),
     }  # fmt: skip
     _fitted_attribute = "transformers_"
     _parts = "transformers"

@@ -176,7 +176,7 @@ CALLERS = {
     "_reductions.py", "_row_centre.py", "_row_slices.py", "_safety.py", "_scorer.py",
     "_scores.py", "_sgd.py", "_split.py", "_strings.py", "_svmlight.py", "_text_blocks.py",
     "_text_rows.py", "_transpose.py", "_trees.py", "_vectors.py", "_vocabulary.py", "_voted.py",
-    "categories.py", "text.py", "tfidf.py",
+    "text.py", "tfidf.py",
 }  # fmt: skip
 LEARNER_FILES = sorted({Path(inspect.getsourcefile(cls)) for cls in LEARNERS})
 

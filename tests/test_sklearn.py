@@ -72,6 +72,7 @@ COMPOSED = [
     Pipeline([("scale", preprocessing.StandardScaler()), ("learn", learner)])
     for learner in (SGDClassifier(random_state=0), SGDRegressor(random_state=0))
 ]
+COMPOSED.append(fastlin.ColumnTransformer([("all", preprocessing.MaxAbsScaler(), slice(None))]))
 ESTIMATORS = [
     *(cls(**few_points(cls)) for cls in PLAIN),
     *(cls(**params) for cls, params in VARIANTS),
