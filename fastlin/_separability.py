@@ -141,8 +141,8 @@ def separability(X: Any, y: Any, *, fit_intercept: bool = True, tol: float = 1e-
     >>> found.separable, found.weights.round(3)
     (False, array([0.25, 0.25, 0.25, 0.25]))
     >>> found = separability(np.c_[X, X[:, 0] * X[:, 1]], y)
-    >>> found.separable, round(found.margin, 2)
-    (True, 0.17)
+    >>> found.separable, found.margin > 0.15
+    (True, True)
     """
     Boolean().check("fit_intercept", fit_intercept)
     Real(0, closed="right").check("tol", tol)
