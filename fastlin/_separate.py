@@ -111,7 +111,7 @@ class _Search:
                 f"X holds values up to {most:.2g} that differ by {self.size:.2g}: their squares "
                 "underflow. Scale the columns of X."
             )
-        self.longest = np.sqrt(longest)
+        self.longest = float(np.sqrt(longest))
         (self.seed,) = spawn_seed(0, 1)
         widest = X.shape[1] if X.indptr is None else int(np.diff(X.indptr).max(initial=0))
         self.rounding = (widest + 8) * np.finfo(np.float64).eps
@@ -151,13 +151,13 @@ class _Search:
         b = self.centred(W, b)
         doubt = 2 * self.rounding * (self.longest + float(np.abs(b).max(initial=0.0)))
         least = self.least(W, b)
-        return W, b, least - doubt if least > 0 else least
+        return W, b, float(least - doubt if least > 0 else least)
 
     def bounds(self, fit: Any) -> Bounds:
         """What an answer says."""
         W, b, margin = self.margin_of(np.atleast_2d(fit.coef), np.atleast_1d(fit.intercept))
         weights, bound = self.pulls(fit)
-        return Bounds(W, b, margin, weights, bound, fit.n_iter)
+        return Bounds(W, b, margin, weights, bound, int(fit.n_iter))
 
     def tolerance(self, l2: float, last: Any) -> float:
         """How well a problem has to be solved for its slopes to be of use."""
@@ -302,7 +302,7 @@ class _Several(_Search):
         part = pair.descended(least / np.sqrt(2), max_iter, 0.0)
         weights = np.zeros((len(self.X), self.K))
         weights[rows, np.where(codes == 1, one, other)] = part.weights
-        return replace(part, weights=weights, bound=np.sqrt(2) * part.bound)
+        return replace(part, weights=weights, bound=float(np.sqrt(2)) * part.bound)
 
     def nothing(self) -> Bounds:
         """What is known before a search."""
