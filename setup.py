@@ -22,6 +22,7 @@ MODULES = {
     "rows": [],
     "order": [],
     "columns": [],
+    "beside": [],
     "losses": [],
     "blocks": [],
     "transpose": [],
@@ -40,9 +41,13 @@ MODULES = {
     "text": ["fl_text.c"],
     "parse": ["fl_svmlight.c"],
     "encode": [],
+    "hashed": [],
+    "strings": [],
     "counts": [],
     "gram": [],
     "kernel_dual": [],
+    "polynomial": [],
+    "neighbors": [],
 }
 
 

@@ -21,17 +21,22 @@ BENCHMARKS = {
     "onepass": "folds, grid points and classes in one pass",
     "exact": "time to the optimum of L2 logistic regression and linear SVMs",
     "lasso": "time to the optimum with L1 penalties, paths, and the transpose",
+    "bridge": "penalties by any power of the weights",
+    "separability": "whether classes are separable",
     "exact_search": "exact logistic models of all folds and strengths in one pass",
     "multiclass": "softmax, Crammer-Singer and one-vs-rest to their optimum",
     "kernels": "kernels: Gram matrices of strings and trees, support vector machines",
     "naive_bayes": "naive Bayes: counts and predictions of 20 classes",
+    "polynomial": "products of columns, listed and hashed",
+    "neighbors": "nearest neighbours by brute force",
     "ridge": "ridge regression and its leave-one-out",
     "dense": "SGD on dense rows",
     "predict": "predictions of many rows and of one",
     "startup": "import time",
     "pipeline": "text to model: time and peak memory",
     "text": "hashing text",
-    "files": "svmlight files and one-hot encoding",
+    "files": "svmlight files",
+    "categories": "one-hot and hashed categories: time and peak memory",
 }
 
 

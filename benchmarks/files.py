@@ -1,4 +1,4 @@
-"""Reading svmlight text and one-hot coding, beside scikit-learn: CPU time.
+"""Reading svmlight text, beside scikit-learn: CPU time.
 
 Ours and scikit-learn's run in turn in one process. Before they are timed their results are
 compared: equal, or there is no benchmark.
@@ -6,7 +6,6 @@ compared: equal, or there is no benchmark.
 
 from __future__ import annotations
 
-import importlib
 import platform
 import statistics
 import tempfile
@@ -19,7 +18,6 @@ import numpy as np
 
 # How values are written: as LIBSVM's tools and most scripts do, with all digits, and not at all.
 SVMLIGHT_CASES = {"6 decimals": "%.6f", "17 digits": "%.17g", "binary": None}
-ONE_HOT_CASES = ("integers", "strings", "pandas", "pandas categories", "polars")
 
 
 def svmlight_text(n_rows: int, n_columns: int, nnz: int, fmt: str | None, seed: int = 0) -> bytes:
@@ -101,57 +99,6 @@ def svmlight_rows(n_rows: int = 30_000, rounds: int = 5) -> list[dict[str, Any]]
     return found
 
 
-def table(case: str, n_rows: int, seed: int = 0) -> Any:
-    """Return 26 columns of 10 to 10,000 categories with Zipf frequencies, in the case's form."""
-    rng = np.random.default_rng(seed)
-    columns = {}
-    for j in range(26):
-        codes = rng.zipf(1.3, n_rows) % 10 ** (1 + j % 4)
-        words = np.array([f"{j:02x}{code:06x}" for code in range(10 ** (1 + j % 4))], dtype=object)
-        columns[f"C{j}"] = codes if case == "integers" else words[codes]
-    if case in ("integers", "strings"):
-        return np.stack(list(columns.values()), axis=1)
-    library = importlib.import_module(case.partition(" ")[0])
-    frame = library.DataFrame({name: column.tolist() for name, column in columns.items()})
-    return frame.astype("category") if case.endswith("categories") else frame
-
-
-def one_hot_rows(n_rows: int = 100_000, rounds: int = 3) -> list[dict[str, Any]]:
-    """Measure `fit_transform` of a table of 26 columns.
-
-    Returns
-    -------
-    list of dict
-        "case", "ns per cell" of both, and the ratio with its spread.
-    """
-    from sklearn.preprocessing import OneHotEncoder as TheirEncoder
-
-    from fastlin.categories import OneHotEncoder
-
-    found = []
-    for case in ONE_HOT_CASES:
-        try:
-            X = table(case, n_rows)
-        except ImportError:
-            continue
-        _require_equal(case, OneHotEncoder().fit_transform(X), TheirEncoder().fit_transform(X))
-        times = _compared(
-            lambda x=X: OneHotEncoder().fit_transform(x),
-            lambda x=X: TheirEncoder().fit_transform(x),
-            rounds,
-        )
-        cells = n_rows * 26 / 1e9
-        found.append(
-            {
-                "case": case,
-                "ns per cell": times["seconds"] / cells,
-                "scikit-learn ns per cell": times["scikit-learn seconds"] / cells,
-                **times,
-            }
-        )
-    return found
-
-
 def _line(row: dict[str, Any], *figures: str) -> str:
     """Return a line of a table: case, figures, ratio and spread."""
     spread = f"[{row['least']:.1f}, {row['most']:.1f}]"
@@ -164,15 +111,12 @@ def run() -> None:
     import sklearn
 
     print(
-        f"svmlight and one-hot coding, one thread, CPU time; Python {platform.python_version()}, "
+        f"svmlight, one thread, CPU time; Python {platform.python_version()}, "
         f"scikit-learn {sklearn.__version__}, numpy {np.__version__}, {platform.machine()}"
     )
     print(f"{'svmlight, MB/s':20}{'fastlin':>12}{'sklearn':>12}{'read only':>12}{'ratio':>9}")
     for row in svmlight_rows():
         print(_line(row, "MB/s", "scikit-learn MB/s", "read MB/s"))
-    print(f"{'one-hot, ns/cell':20}{'fastlin':>12}{'sklearn':>12}{'ratio':>9}")
-    for row in one_hot_rows():
-        print(_line(row, "ns per cell", "scikit-learn ns per cell"))
 
 
 if __name__ == "__main__":

@@ -16,6 +16,8 @@ _HOMES = {
     "as_rows": "_data",
     "SGDClassifier": "sgd",
     "SGDRegressor": "sgd",
+    "BridgeRegressor": "bridge",
+    "BridgeClassifier": "bridge",
     "Lasso": "lasso",
     "ElasticNet": "lasso",
     "LassoCV": "lasso",
@@ -41,10 +43,17 @@ _HOMES = {
     "KernelPerceptron": "kernel_machines",
     "KernelSVC": "kernel_machines",
     "KernelLogisticRegression": "kernel_machines",
+    "Separability": "_separability",
+    "separability": "_separability",
     "margin": "_margin",
     "mistake_bound": "_margin",
     "HashingVectorizer": "text",
     "OneHotEncoder": "categories",
+    "HashingEncoder": "hashing",
+    "ColumnTransformer": "column_transformer",
+    "make_column_transformer": "column_transformer",
+    "PolynomialFeatures": "polynomial",
+    "KNeighborsClassifier": "neighbors",
     "GridSearchCV": "model_selection",
     "cross_validate": "model_selection",
     "cross_val_score": "model_selection",
@@ -69,7 +78,7 @@ _HOMES = {
     "InvalidParameterError": "_exceptions",
     "NotFittedError": "_exceptions",
 }
-_MODULES = ("datasets", "kernels", "model_selection", "plot")
+_MODULES = ("datasets", "kernels", "model_selection", "optim", "plot")
 
 __all__ = [*_HOMES, *_MODULES, "__version__"]
 

@@ -1,6 +1,7 @@
 from . import datasets as datasets
 from . import kernels as kernels
 from . import model_selection as model_selection
+from . import optim as optim
 from . import plot as plot
 from ._data import Rows as Rows
 from ._data import as_rows as as_rows
@@ -12,7 +13,14 @@ from ._exceptions import NotFittedError as NotFittedError
 from ._margin import margin as margin
 from ._margin import mistake_bound as mistake_bound
 from ._reductions import OutputCode as OutputCode
+from ._separability import Separability as Separability
+from ._separability import separability as separability
+from .bridge import BridgeClassifier as BridgeClassifier
+from .bridge import BridgeRegressor as BridgeRegressor
 from .categories import OneHotEncoder as OneHotEncoder
+from .column_transformer import ColumnTransformer as ColumnTransformer
+from .column_transformer import make_column_transformer as make_column_transformer
+from .hashing import HashingEncoder as HashingEncoder
 from .io import dump_svmlight_file as dump_svmlight_file
 from .io import load_svmlight_file as load_svmlight_file
 from .kernel_machines import KernelLogisticRegression as KernelLogisticRegression
@@ -42,6 +50,7 @@ from .model_selection import validation_curve as validation_curve
 from .naive_bayes import BernoulliNB as BernoulliNB
 from .naive_bayes import ComplementNB as ComplementNB
 from .naive_bayes import MultinomialNB as MultinomialNB
+from .neighbors import KNeighborsClassifier as KNeighborsClassifier
 from .passive_aggressive import PassiveAggressiveClassifier as PassiveAggressiveClassifier
 from .passive_aggressive import PassiveAggressiveRegressor as PassiveAggressiveRegressor
 from .perceptron import Perceptron as Perceptron
@@ -49,6 +58,7 @@ from .persist import load as load
 from .persist import save as save
 from .pipeline import Pipeline as Pipeline
 from .pipeline import make_pipeline as make_pipeline
+from .polynomial import PolynomialFeatures as PolynomialFeatures
 from .ridge import Ridge as Ridge
 from .ridge import RidgeClassifier as RidgeClassifier
 from .ridge_cv import RidgeCV as RidgeCV

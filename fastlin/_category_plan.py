@@ -96,7 +96,7 @@ def plan_column(
         frequent = np.ones(len(categories), bool)
         frequent[infrequent] = False
         outputs = np.where(frequent, np.cumsum(frequent) - 1, frequent.sum())
-    n_outputs = int(outputs.max()) + 1
+    n_outputs = int(outputs.max(initial=-1)) + 1
     dropped = _dropped(drop, drops_value, categories, outputs, infrequent, j)
     groups_unknown = encoder.handle_unknown in ("infrequent_if_exist", "warn")
     unknown = n_outputs - 1 if groups_unknown and infrequent is not None else -1
@@ -171,6 +171,8 @@ def _as_column_type(given: Any, dtype: np.dtype) -> np.ndarray:
 def positions_in(categories: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Return the position of each value among the categories; -1 for those that are not there."""
     kind = categories.dtype.kind
+    if len(categories) == 0:
+        return np.full(len(values), -1, np.int64)
     # Not between kinds: an integer and the nearest float must not pass for equal.
     if kind == values.dtype.kind and kind in "biufMm":
         # Sorted, with NaN at the end, which is where numpy sorts it.
@@ -200,7 +202,7 @@ def _infrequent(
         return None
     counts = np.zeros(len(categories), np.int64)
     position = positions_in(categories, column.values)
-    seen = np.bincount(column.codes, minlength=len(column.values))
+    seen = np.bincount(column.codes[column.codes >= 0], minlength=len(column.values))
     counts[position[position >= 0]] = seen[position >= 0]
     rare = np.zeros(len(categories), bool)
     if min_frequency is not None:
@@ -223,8 +225,8 @@ def _dropped(
 ) -> int | None:
     """Return the position of the category that is dropped, or None."""
     if not drops_value:
-        binary = outputs.max() == 1
-        drops = drop == "first" or (drop == "if_binary" and binary)
+        binary = outputs.max(initial=-1) == 1
+        drops = (drop == "first" and len(categories) > 0) or (drop == "if_binary" and binary)
         return int(np.argmax(outputs == 0)) if drops else None
     value = np.empty(1, dtype=object)
     value[0] = drop

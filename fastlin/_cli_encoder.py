@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ._base import Estimator, TransformerMixin
+from ._hstack import hstack
 from ._params import ArrayLike, Constraint, Either, Instance, Integer, OneOf, is_nan, shown
 from ._tables import separator_hint
 from .categories import OneHotEncoder
@@ -249,7 +250,7 @@ class ColumnEncoder(TransformerMixin, Estimator):
         widths = [len(self.numeric_), 0, 0]
         self.category_encoder_ = self.text_encoder_ = None
         if self.categorical_:
-            self.category_encoder_ = OneHotEncoder(handle_unknown="ignore")
+            self.category_encoder_ = OneHotEncoder(handle_unknown="ignore", output="rows")
             self.category_encoder_.fit(_Cells(table, self.categorical_))
             widths[1] = sum(map(len, self.category_encoder_.categories_))
         if self.text is not None:
@@ -280,19 +281,17 @@ class ColumnEncoder(TransformerMixin, Estimator):
         ValueError
             If a column is missing, or a value in it is not of its kind.
         """
-        from scipy.sparse import csr_matrix, hstack
-
         self._check_fitted("transform")
         table = self._table(X)
         blocks = []
         if self.numeric_:
             numbers = np.column_stack([table.numbers(name, _NO_NUMBER) for name in self.numeric_])
-            blocks.append(csr_matrix((numbers - self.mean_) / self.scale_))
+            blocks.append((numbers - self.mean_) / self.scale_)
         if self.category_encoder_ is not None:
             blocks.append(self.category_encoder_.transform(_Cells(table, self.categorical_)))
         if self.text_encoder_ is not None:
             blocks.append(self.text_encoder_.transform(table.texts(self.text)))
-        return blocks[0] if len(blocks) == 1 else hstack(blocks, format="csr")
+        return hstack(blocks).to_csr()
 
     def explain(self, X: Any, columns: Sequence[int]) -> None:
         """Remember the n-grams behind columns of the result.

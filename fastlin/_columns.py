@@ -17,10 +17,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._core.encode import number_objects
+from ._core.strings import ArrowStrings
+from ._parallel import run
 from ._params import is_nan
 from ._targets import refuse_lazy, refuse_masked
 
-__all__ = ["Coded", "coded_columns", "is_missing", "missing_mask", "table_shape"]
+__all__ = [
+    "Coded",
+    "as_table",
+    "coded_columns",
+    "is_frame",
+    "is_missing",
+    "missing_mask",
+    "missing_values",
+    "raise_missing",
+    "table_shape",
+    "table_width",
+    "without_missing",
+]
 
 # Integers that span no more than this, or than a few times their number, are looked up in a table.
 _SMALL_SPAN = 1 << 16
@@ -53,6 +67,46 @@ def missing_mask(cells: list) -> np.ndarray:
     return np.fromiter(map(is_missing, cells), bool, len(cells))
 
 
+def missing_values(values: np.ndarray) -> np.ndarray:
+    """Say of each value of a column whether it is missing."""
+    kind = values.dtype.kind
+    if kind == "f":
+        return np.isnan(values)
+    if kind in "mM":
+        return np.isnat(values)
+    return missing_mask(values.tolist()) if kind == "O" else np.zeros(len(values), bool)
+
+
+def raise_missing(column: Coded, lost: np.ndarray, j: int, name: str | None) -> None:
+    """Raise for the first missing value of a column."""
+    row = int(lost[column.codes].argmax())
+    shown = "" if name is None else f" ({name!r})"
+    raise ValueError(
+        f"column {j} of X{shown} has a missing value in row {row}; handle_missing='category' makes "
+        "it a category of its own, 'ignore' encodes it as zeros."
+    )
+
+
+def without_missing(column: Coded, refuses: bool, j: int, name: str | None) -> Coded:
+    """Return a column without its missing values, whose rows get the code -1.
+
+    Parameters
+    ----------
+    column : Coded
+    refuses : bool
+        Whether a missing value is a ValueError instead.
+    j, name : int, str or None
+        Number and name of the column, for the error.
+    """
+    lost = missing_values(column.values)
+    if not lost.any():
+        return column
+    if refuses:
+        raise_missing(column, lost, j, name)
+    codes = np.where(lost, -1, np.cumsum(~lost) - 1).astype(np.int32)
+    return Coded(codes[column.codes], column.values[~lost])
+
+
 def table_shape(X: Any) -> tuple[int, int]:
     """Check that X is a table; its numbers of rows and columns."""
     if hasattr(X, "tocsr"):
@@ -75,8 +129,24 @@ def table_shape(X: Any) -> tuple[int, int]:
     return n, d
 
 
-def coded_columns(X: Any) -> list[Coded]:
+def is_frame(X: Any) -> bool:
+    """Say whether X is a data frame of pandas or polars, or a table of pyarrow."""
+    return any(hasattr(X, name) for name in ("iloc", "get_columns", "column_names"))
+
+
+def table_width(X: Any) -> int:
+    """Return the number of columns of a table, whose cells are not looked at."""
+    return table_shape(X if is_frame(X) else as_table(X))[1]
+
+
+def coded_columns(X: Any, n_jobs: int | None = None) -> list[Coded]:
     """Return every column of a table as codes and values.
+
+    Parameters
+    ----------
+    X : array-like or data frame
+    n_jobs : int or None
+        Threads; what does not look at Python objects runs beside each other.
 
     Raises
     ------
@@ -93,10 +163,10 @@ def coded_columns(X: Any) -> list[Coded]:
     elif library == "pyarrow" and hasattr(X, "column_names"):
         column, code = X.column, _arrow_column
     else:
-        X = _as_array(X)
+        X = as_table(X)
         column, code = (lambda j: X[:, j]), _coded
     _, d = table_shape(X)
-    return [_named_errors(code, column, j) for j in range(d)]
+    return run([lambda j=j: _named_errors(code, column, j) for j in range(d)], n_jobs)
 
 
 def _named_errors(code: Callable, column: Callable, j: int) -> Coded:
@@ -108,7 +178,7 @@ def _named_errors(code: Callable, column: Callable, j: int) -> Coded:
         raise kind(f"column {j} of X: {error}") from None
 
 
-def _as_array(X: Any) -> np.ndarray:
+def as_table(X: Any) -> np.ndarray:
     """Return what is no frame as an array; lists that mix types keep their objects."""
     if hasattr(X, "tocsr"):
         table_shape(X)
@@ -141,7 +211,7 @@ def _coded(column: np.ndarray) -> Coded:
     if kind in "Mm":
         values, codes = np.unique(column, return_inverse=True)
         return Coded(codes, values)
-    codes, cells = _numbered(column.tolist())
+    codes, cells = _numbered(column)
     if kind != "O":
         return Coded(codes, np.array(cells, dtype=column.dtype))
     return _with_one_nan(codes, cells)
@@ -159,10 +229,13 @@ def _coded_integers(column: np.ndarray) -> Coded:
     # 64-bit differences: those of int8 would overflow, and a small span fits anyway.
     wide = np.uint64 if column.dtype.kind == "u" else np.int64
     places = (column.astype(wide, copy=False) - wide(low)).view(np.int64)
-    table = np.zeros(high - low + 1, np.int32)
-    table[places] = 1
-    present = np.flatnonzero(table)
-    table[present] = np.arange(len(present), dtype=np.int32)
+    occurs = np.zeros(high - low + 1, bool)
+    occurs[places] = True
+    present = np.flatnonzero(occurs)
+    # One more code than there are values: a missing one may come.
+    kind = np.min_scalar_type(-len(present) - 1)
+    table = np.zeros(high - low + 1, kind)
+    table[present] = np.arange(len(present), dtype=kind)
     return Coded(table[places], (present.astype(wide) + wide(low)).astype(column.dtype))
 
 
@@ -181,7 +254,7 @@ def _coded_floats(column: np.ndarray) -> Coded:
     values = values.astype(column.dtype)
     if not has_nan:
         return Coded(codes, values)
-    codes = np.where(nan, len(values), codes)
+    codes[nan] = len(values)
     return _only_present(codes, np.append(values, column.dtype.type(np.nan)))
 
 
@@ -194,15 +267,18 @@ def _only_present(codes: np.ndarray, values: np.ndarray) -> Coded:
     return Coded((np.cumsum(present) - 1)[codes], values[present])
 
 
-def _numbered(cells: list) -> tuple[np.ndarray, list]:
-    """Number the distinct objects of a list in the order of their first occurrence."""
+def _numbered(column: np.ndarray) -> tuple[np.ndarray, list]:
+    """Number the distinct objects of a column in the order of their first occurrence."""
     numbers: dict = {}
-    codes = np.empty(len(cells), np.int32)
+    codes = np.empty(len(column), np.int32)
     try:
-        for start in range(0, len(cells), _PIECE):
-            number_objects(cells[start : start + _PIECE], numbers, codes[start : start + _PIECE])
+        for start in range(0, len(column), _PIECE):
+            cells = column[start : start + _PIECE]
+            if column.dtype != object:
+                cells = cells.astype(object)
+            number_objects(cells, numbers, codes[start : start + _PIECE])
     except TypeError:
-        unhashable = [type(cell).__name__ for cell in cells if not _is_hashable(cell)]
+        unhashable = [type(cell).__name__ for cell in column.tolist() if not _is_hashable(cell)]
         if not unhashable:
             raise
         raise TypeError(
@@ -259,12 +335,35 @@ def _from_dictionary(codes: np.ndarray, values: np.ndarray, missing: Any = np.na
     return _only_present(np.append(inner.codes, place)[codes], values)
 
 
+def _coded_strings(column: Any, missing: Any) -> Coded | None:
+    """Code a column of strings that can be had as Arrow's; None for any other."""
+    try:
+        strings = ArrowStrings(column.__arrow_c_stream__())
+    except (ImportError, AttributeError, NotImplementedError):
+        return None
+    if strings.length < 0:
+        return None
+    codes = np.empty(strings.length, np.int32)
+    for start in range(0, len(codes), _PIECE):
+        strings.number(codes, start, min(start + _PIECE, len(codes)))
+    values = strings.values()
+    lost = codes < 0
+    if lost.any():
+        codes[lost] = len(values)
+        values.append(missing)
+    return Coded(codes, _object_array(values))
+
+
 def _pandas_column(column: Any) -> Coded:
     """Code a pandas Series."""
     if hasattr(column, "cat"):
         return _from_dictionary(column.cat.codes.to_numpy(), column.cat.categories.to_numpy())
     if isinstance(column.dtype, np.dtype):
         return _coded(column.to_numpy())
+    if str(column.dtype).startswith("str"):
+        coded = _coded_strings(column, np.nan)
+        if coded is not None:
+            return coded
     codes, values = column.factorize()
     return _from_dictionary(codes, values.to_numpy())
 
@@ -282,20 +381,20 @@ def _polars_column(column: Any) -> Coded:
         return _from_dictionary(
             codes[physical.codes], _object_array(known.cast(str).to_list()), None
         )
-    if name == "String":
-        known = column.unique().drop_nulls()
-        codes = _filled(column.cast(polars.Enum(known)).to_physical(), polars)
-        return _from_dictionary(codes, _object_array(known.to_list()), None)
-    return _coded(column.to_numpy())
+    coded = _coded_strings(column, None) if name == "String" else None
+    return _coded(column.to_numpy()) if coded is None else coded
 
 
 def _filled(codes: Any, polars: Any) -> np.ndarray:
     """Return polars' codes with -1 for null."""
-    return codes.cast(polars.Int64).fill_null(-1).to_numpy()
+    return codes.cast(polars.Int32).fill_null(-1).to_numpy()
 
 
 def _arrow_column(column: Any) -> Coded:
     """Code a pyarrow ChunkedArray."""
+    coded = _coded_strings(column, None)
+    if coded is not None:
+        return coded
     if not hasattr(column.type, "value_type") or not hasattr(column.type, "index_type"):
         column = column.dictionary_encode()
     array = column.unify_dictionaries().combine_chunks()

@@ -6,6 +6,7 @@ l2/2 |W|^2 is l2/4 |w|^2, so that twice the l2 makes it that of the binary form,
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,9 @@ def solve_joint(estimator: Any, rows: Rows, target: Distributions,
     start = _start(estimator, present, K, rows.shape[1], as_pair)
     fit = solve(problem, getattr(estimator, "solver", "auto"), float(estimator.tol),
                 estimator._max_iter(), seed, start)
+    if not problem.l1 and not problem.l2:
+        # what all classes have in common makes no difference, and no penalty decides about it
+        fit = replace(fit, coef=fit.coef - fit.coef.mean(axis=0))
     return fit, present
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from ._exceptions import warn
 from ._validation import effective_weight, encode_labels, listed
 
-__all__ = ["absent_classes", "labels_of", "weights_of"]
+__all__ = ["absent_classes", "check_all_know", "fractions", "labels_of", "weights_of"]
 
 
 def labels_of(estimator: Any, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -48,3 +48,39 @@ def absent_classes(classes: np.ndarray, mass: np.ndarray) -> list:
             "their places in classes_ and are never predicted.",
         )
     return absent
+
+
+def check_all_know(models: list[Any], classes: np.ndarray) -> None:
+    """Refuse models of folds some of which have not seen a class."""
+    for k, model in enumerate(models):
+        if len(model.classes_) < len(classes):
+            missing = np.setdiff1d(classes, model.classes_).tolist()
+            raise ValueError(
+                "refit=False averages the weights of all folds, but the training rows of fold "
+                f"{k} have no row of class {listed(missing)}; use refit=True, or a cv that keeps "
+                "all classes in each fold, such as StratifiedKFold."
+            )
+
+
+def fractions(y: Any) -> np.ndarray | None:
+    """A matrix of numbers in [0, 1], some of them neither 0 nor 1, which labels would be; None for
+    any other target."""
+    if isinstance(y, (list, tuple)):
+        if not len(y) or not isinstance(y[0], (list, tuple, np.ndarray)):
+            return None
+    elif len(getattr(y, "shape", ())) != 2:
+        return None
+    try:
+        table = y.toarray() if hasattr(y, "tocsr") else np.asarray(y)
+    except ValueError:
+        return None  # rows of different lengths
+    if table.dtype.kind != "f" or table.ndim != 2 or table.shape[1] < 2:
+        return None
+    undefined = np.isnan(table)
+    within = (((table >= 0) & (table <= 1)) | undefined).all()
+    if not within or not ((table > 0) & (table < 1)).any():
+        return None
+    if undefined.any():
+        row, column = np.argwhere(undefined)[0]
+        raise ValueError(f"Input y contains NaN, in row {row} and column {column}.")
+    return table.astype(np.float64)

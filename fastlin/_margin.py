@@ -148,6 +148,8 @@ def _separator(estimator: Any) -> _Separator:
     kind = type(estimator).__name__
     if hasattr(estimator, "_check_fitted"):
         estimator._check_fitted()
+    if hasattr(estimator, "thresholds_"):
+        raise ValueError(f"margin is for one class per row, but this {kind} has several labels.")
     missing = [a for a in ("coef_", "intercept_", "classes_") if not hasattr(estimator, a)]
     if missing:
         raise TypeError(
@@ -160,6 +162,11 @@ def _separator(estimator: Any) -> _Separator:
         raise TypeError(
             f"estimator must have weights for each class, but this {kind} has them for pairs of "
             "classes."
+        )
+    if getattr(estimator, "code_", None) is not None:
+        raise ValueError(
+            f"margin needs weights for each class, but this {kind} has them for the {len(W)} "
+            f"columns of a code (multi_class={estimator.multi_class!r})."
         )
     if W.ndim != 2 or len(W) != (1 if len(W) == 1 and len(classes) == 2 else len(classes)):
         raise ValueError(

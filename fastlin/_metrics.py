@@ -166,6 +166,30 @@ def score_labels(name: str, estimator: Any, X: Any, y: Any, weight: Any) -> floa
     return float(np.mean(_f1(right, of, said)))
 
 
+def score_shares(name: str, estimator: Any, X: Any, table: np.ndarray, weight: Any) -> float:
+    """Score predictions of rows of which each class has a share."""
+    classes = np.asarray(estimator.classes_)
+    predicted = np.asarray(estimator.predict(X))
+    if table.shape != (len(predicted), len(classes)):
+        raise ValueError(
+            f"y must hold a share for each of {len(predicted)} rows and {len(classes)} classes, "
+            f"got shape {table.shape}."
+        )
+    weight = None if weight is None else check_sample_weight(weight, len(predicted))
+    if name == "accuracy":
+        own = table[np.arange(len(table)), np.searchsorted(classes, predicted)]
+    elif name == "neg_log_loss":
+        p = np.asarray(estimator.predict_proba(X))
+        least = np.finfo(p.dtype).eps
+        own = (table * np.log(np.clip(p, least, 1 - least))).sum(axis=1)
+    else:
+        raise ValueError(
+            f"scoring={name!r} is not for shares of classes; use 'accuracy' (the share of the "
+            "class that is predicted) or 'neg_log_loss'."
+        )
+    return float(np.average(own, weights=weight))
+
+
 # Scores of numbers, of which a row may have several
 OF_NUMBERS = (
     "r2", "neg_mean_squared_error", "neg_root_mean_squared_error", "neg_mean_absolute_error",

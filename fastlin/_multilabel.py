@@ -154,8 +154,8 @@ def _as_matrix(y: Any) -> np.ndarray | None:
         raise ValueError(f"y should be a 1d array, got an array of shape {matrix.shape}.")
     if matrix.dtype.kind == "c":
         raise ValueError("Complex data not supported: y holds complex numbers.")
-    # lists of equally many names per row
-    named = isinstance(y, (list, tuple)) and matrix.dtype.kind in "OUS"
+    # lists of equally many names per row, or of none
+    named = isinstance(y, (list, tuple)) and (matrix.dtype.kind in "OUS" or not matrix.size)
     return None if matrix.ndim == 1 or named else matrix
 
 
@@ -268,9 +268,13 @@ def labels_in_stream(estimator: Any, y: Any, given: Labels | Any, classes: Any,
     return _by_code(known, codes, rows, given.n)
 
 
-def constant_labels(estimator: Any, labels: Labels, weight: np.ndarray | None) -> np.ndarray:
-    """+1 for labels that all rows with a weight have, -1 for those that none has, with a warning;
-    0 for the others."""
+def constant_labels(estimator: Any, labels: Labels, weight: np.ndarray | None,
+                    share_rows: bool = False) -> np.ndarray:
+    """+1 for labels that all rows with a weight have, -1 for those that none has; 0 for the others.
+
+    Labels of which nothing can be learnt are warned of: where they share their rows, in one loss,
+    only those that no row has.
+    """
     if not len(labels.classes):
         raise ValueError("y must hold at least one label, but no row has any.")
     counted = np.ones(labels.n, bool) if weight is None else weight > 0
@@ -286,7 +290,7 @@ def constant_labels(estimator: Any, labels: Labels, weight: np.ndarray | None) -
         )
     fixed = np.where(lacking == 0, 1, np.where(having == 0, -1, 0))
     for sign, text in ((1, "all rows have the labels"), (-1, "no row has the labels")):
-        if (fixed == sign).any():
+        if (fixed == sign).any() and not (share_rows and sign > 0):
             warn(
                 "UserWarning",
                 f"{text} {listed(labels.classes[fixed == sign].tolist())}, as far as weights are "
@@ -348,7 +352,7 @@ def indicator_for(estimator: Any, y: Any, n_samples: int) -> np.ndarray:
             )
         return labels.indicator()
     place = {label: k for k, label in enumerate(known.tolist())}
-    columns = np.array([place.get(label, -1) for label in labels.classes.tolist()])
+    columns = np.array([place.get(label, -1) for label in labels.classes.tolist()], np.intp)
     matrix, given = np.zeros((labels.n, len(known)), np.int64), labels.indicator()
     matrix[:, columns[columns >= 0]] = given[:, columns >= 0]
     matrix[given[:, columns < 0].any(axis=1)] = -1

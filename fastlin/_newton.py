@@ -41,7 +41,7 @@ from ._cholesky import cholesky
 from ._problem import Certificate, Fit, Problem
 from ._row_slices import rows_taken
 
-__all__ = ["solve"]
+__all__ = ["Descent", "solve"]
 
 # Columns up to which the preconditioner is a Cholesky factor, and its rows for each column
 _FEW_COLUMNS, _ROWS_PER_COLUMN, _LEAST_ROWS = 500, 12, 2000
@@ -65,7 +65,7 @@ def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
           start: Fit | None = None) -> Fit:
     """Minimise until the relative gap is at most `tol`, or for `max_iter` steps; the products of
     conjugate gradients count as steps where one step is all there is (squared error)."""
-    descent = _Descent(problem, max(tol, ROUNDING), start)
+    descent = Descent(problem, max(tol, ROUNDING), start)
     n_iter, stalls = 0, 0
     while n_iter < max_iter and stalls < 2:
         if descent.is_endless() and descent.objective <= descent.tol * descent.zero:
@@ -79,7 +79,7 @@ def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
     return descent.fit(n_iter)
 
 
-class _Descent:
+class Descent:
     """Weights on their way to the optimum, and what is known about them."""
 
     def __init__(self, problem: Problem, tol: float, start: Fit | None):

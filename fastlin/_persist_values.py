@@ -123,6 +123,8 @@ class Writer:
         if kind is dict:
             pairs = [self._items(pair, where) for pair in value.items()]
             return {"dict": pairs}
+        if kind is slice:
+            return {"slice": self._items((value.start, value.stop, value.step), where)}
         own = self._encode_own(value, self)
         if own is not None:
             return own
@@ -352,6 +354,10 @@ class Reader:
     def _decode_dict(self, pairs: list) -> dict:
         """Read a dict."""
         return {self.decode(key): self.decode(value) for key, value in _expect_list(pairs)}
+
+    def _decode_slice(self, parts: list) -> slice:
+        """Read a slice."""
+        return slice(*self.decode(_expect_list(parts)))
 
     def _decode_array(self, place: int) -> np.ndarray:
         """Return one of the arrays of the file."""

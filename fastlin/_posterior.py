@@ -20,7 +20,7 @@ from ._cholesky import cholesky
 from ._data import rows_of
 from ._problem import Fit, Problem
 
-__all__ = ["FEW_COLUMNS", "kept_posterior", "standard_deviation"]
+__all__ = ["FEW_COLUMNS", "covariance", "kept_posterior", "standard_deviation"]
 
 # Columns up to which the matrix is kept unasked: it costs less than the fit
 FEW_COLUMNS = 256
@@ -67,11 +67,22 @@ def kept_posterior(problem: Problem, fit: Fit, noise_variance: float | str | Non
     }  # fmt: skip
 
 
+def _kept(estimator: Any, what: str) -> dict[str, Any]:
+    """What `fit` kept, if it did."""
+    kept: dict[str, Any] = estimator._posterior
+    if "missing" in kept:
+        raise ValueError(f"{what} is not available: {kept['missing']}.")
+    return kept
+
+
+def covariance(estimator: Any) -> np.ndarray:
+    """The covariance of the weights."""
+    return np.array(_kept(estimator, "posterior_covariance()")["covariance"])
+
+
 def standard_deviation(estimator: Any, X: Any) -> np.ndarray:
     """The standard deviation of y at each row of X."""
-    kept = estimator._posterior
-    if "missing" in kept:
-        raise ValueError(f"return_std=True is not available: {kept['missing']}.")
+    kept = _kept(estimator, "return_std=True")
     rows = rows_of(estimator, X, reset=False)
     out = np.empty(len(rows))
     for start, block in blocks(rows, np.ones(len(rows)), kept["centre"]):

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from ._exceptions import warn
-from ._metrics import METRICS, OF_NUMBERS, score_labels
+from ._labels import fractions
+from ._metrics import METRICS, OF_NUMBERS, score_labels, score_shares
 from ._multilabel import is_multilabel
 from ._params import shown
 from ._targets import listed
@@ -65,6 +66,9 @@ class NamedScore:
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         method, score = METRICS[self.name]
         if self.name not in OF_NUMBERS and is_multilabel(y):
+            table = fractions(y)
+            if table is not None:
+                return score_shares(self.name, estimator, X, table, sample_weight)
             return score_labels(self.name, estimator, X, y, sample_weight)
         if sample_weight is not None:
             sample_weight = check_sample_weight(sample_weight, len(y))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ._core import losses as _losses
 
 __all__ = [
     "JOINT_LOSSES", "LOSSES", "MARGIN_LOSSES", "OPTIMIZERS", "SCHEDULES", "TARGET_LOSSES",
-    "make_rule",
+    "is_smooth", "loss_values", "make_rule",
 ]  # fmt: skip
 
 
@@ -28,6 +30,19 @@ LOSSES = {row[0]: Loss(*row) for row in _losses.table()}
 JOINT_LOSSES = tuple(name for name, loss in LOSSES.items() if loss.is_joint)
 MARGIN_LOSSES = tuple(name for name, loss in LOSSES.items() if loss.is_margin)
 TARGET_LOSSES = tuple(name for name, loss in LOSSES.items() if not loss.is_margin)
+
+
+def is_smooth(loss: str) -> bool:
+    """Whether the slope of a loss has no jumps."""
+    return bool(_losses.bend(LOSSES[loss].code) > 0)
+
+
+def loss_values(loss: str, responses: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The loss, with its default parameter, at each response and target."""
+    value, row = np.empty(len(responses)), LOSSES[loss]
+    _losses.evaluate(row.code, row.default, responses, y, value, np.empty_like(value))
+    return value
+
 
 SCHEDULES = {"constant": 0, "adaptive": 0, "optimal": 1, "invscaling": 2}
 _STEP_RULES = {"gradient": 0, "pa": 1, "pa1": 2, "pa2": 3}

@@ -10,6 +10,9 @@ import numpy as np
 from ._core.rows import Rows
 from ._joint_fit import fit_joint
 from ._joint_problem import Distributions
+from ._labels import fractions
+from ._metrics import score_shares
+from ._multilabel import has_labels
 from ._reductions import keep_code
 
 __all__ = ["Shares", "SoftLabelsMixin"]
@@ -31,7 +34,7 @@ class SoftLabelsMixin:
     def _read_target(self, y: Any, n_samples: int) -> Any:
         """A checked target."""
         takes = self._is_joint(3) and self._merged_tags()["multi_label"]
-        table = _fractions(y) if takes else None
+        table = fractions(y) if takes else None
         if table is None:
             return super()._read_target(y, n_samples)
         if len(table) != n_samples:
@@ -47,6 +50,29 @@ class SoftLabelsMixin:
                 f"sum to {table[wrong[0]].sum():g} in row {wrong[0]}: divide them by their sum."
             )
         return Shares(table)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy of `predict` on these data.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows to predict.
+        y : array-like of shape (n_samples,)
+            Their labels; of several per row a matrix of zeros and ones or a list of sets, and a row
+            counts as right if it is in all of them. Or shares of the classes, of shape (n_samples,
+            n_classes): what counts is the share of the class that is predicted.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights that count as repetitions.
+
+        Returns
+        -------
+        float
+        """
+        table = None if has_labels(self) else fractions(y)
+        if table is None:
+            return super().score(X, y, sample_weight)
+        return score_shares("accuracy", self, X, table, sample_weight)
 
     def _fit_shares(self, rows: Rows, shares: Shares, weight: np.ndarray | None) -> None:
         """Fit to a distribution over the classes for each row."""
@@ -65,20 +91,3 @@ class SoftLabelsMixin:
         fit_joint(self, rows, target, weight)
         self.classes_ = np.arange(target.n_classes)
         keep_code(self, None)
-
-
-def _fractions(y: Any) -> np.ndarray | None:
-    """A matrix of numbers in [0, 1], some of them neither 0 nor 1, which labels would be."""
-    if isinstance(y, (list, tuple)):
-        if not len(y) or not isinstance(y[0], (list, tuple, np.ndarray)):
-            return None
-    elif len(getattr(y, "shape", ())) != 2 or hasattr(y, "tocsr"):
-        return None
-    try:
-        table = np.asarray(y)
-    except ValueError:
-        return None  # rows of different lengths
-    if table.dtype.kind != "f" or table.ndim != 2 or table.shape[1] < 2:
-        return None
-    within = ((table >= 0) & (table <= 1)).all()
-    return table.astype(np.float64) if within and ((table > 0) & (table < 1)).any() else None

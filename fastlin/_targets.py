@@ -133,8 +133,8 @@ def _narrow_objects(array: np.ndarray) -> np.ndarray:
         return array
     if any(issubclass(kind, (list, tuple, set, Mapping, np.ndarray)) for kind in kinds):
         raise ValueError(
-            "y should be a 1d array, but its elements are sequences; give several labels per row "
-            "as a matrix of zeros and ones or as a list of sets."
+            "y should be a 1d array, but its elements are sequences; estimators that take several "
+            "labels per row read them as a matrix of zeros and ones or as a list of sets."
         )
     missing = next((place for place, value in enumerate(values) if _is_missing(value)), None)
     if missing is not None:

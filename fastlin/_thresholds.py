@@ -162,7 +162,8 @@ def _best(z: np.ndarray, having: np.ndarray, lacking: np.ndarray, measure: Calla
     scores = np.asarray(measure(tp, fp, fn, tn), dtype=np.float64)
     if scores.shape != cuts.shape or np.isnan(scores).any():
         raise ValueError(
-            f"scoring must return a number for each of {len(cuts)} thresholds, got {shown(scores)}."
+            f"scoring must return a number for each of {len(cuts)} thresholds, got "
+            f"{shown(scores) if scores.shape != cuts.shape else 'NaN for some, perhaps 0 / 0'}."
         )
     if scores.max() < min_score:
         return 0.0

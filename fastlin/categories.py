@@ -14,8 +14,10 @@ import numpy as np
 
 from ._base import Estimator, TransformerMixin
 from ._category_plan import plan_column, positions_in
-from ._columns import Coded, coded_columns, table_shape
+from ._columns import Coded, coded_columns, table_shape, without_missing
 from ._exceptions import warn
+from ._indicators import ones_result
+from ._parallel import run
 from ._params import (
     ArrayLike,
     Boolean,
@@ -74,6 +76,9 @@ class OneHotEncoder(TransformerMixin, Estimator):
         in all columns of its feature, or count it as infrequent if there is that group, else as
         zeros; "warn" is the same with a warning. Wherever an unknown category becomes zeros a
         warning says so (scikit-learn's "ignore" is silent).
+    handle_missing : {"category", "ignore", "error"}, default="category"
+        What None, NaN and NA are: categories like others, nothing (zeros in all columns of their
+        feature), or a ValueError.
     min_frequency : int or float, default=None
         Categories seen less often than this (in this share of the rows, if a float) form the
         group of infrequent ones, which gets one output column, the last of its feature.
@@ -86,6 +91,8 @@ class OneHotEncoder(TransformerMixin, Estimator):
     output : {"csr", "rows"}, default="csr"
         What a sparse result is: a `scipy.sparse.csr_matrix`, or `fastlin.Rows` without a value
         array (4 bytes per cell instead of 12), which every estimator of fastlin takes.
+    n_jobs : int or None, default=None
+        Threads; -1 takes one per core. The result does not depend on it.
 
     Attributes
     ----------
@@ -103,8 +110,8 @@ class OneHotEncoder(TransformerMixin, Estimator):
 
     Notes
     -----
-    Columns of data frames keep their own types; missing values (None, NaN, NA) are a category, the
-    last. Categories of pandas, polars and Arrow columns are read from their dictionaries.
+    Columns of data frames keep their own types; of the categories, missing values (None, NaN, NA)
+    are the last. Categories of pandas, polars and Arrow columns are read from their dictionaries.
 
     Examples
     --------
@@ -125,10 +132,12 @@ class OneHotEncoder(TransformerMixin, Estimator):
         "sparse_output": Boolean(),
         "dtype": _NumberType(),
         "handle_unknown": OneOf("error", "ignore", "infrequent_if_exist", "warn"),
+        "handle_missing": OneOf("category", "ignore", "error"),
         "min_frequency": Either(Integer(1), Real(0, 1, closed="neither"), OneOf(None)),
         "max_categories": Either(Integer(1), OneOf(None)),
         "feature_name_combiner": Either(OneOf("concat"), Callable()),
         "output": OneOf("csr", "rows"),
+        "n_jobs": Either(Integer(), OneOf(None)),
     }
     _tags: ClassVar[dict[str, Any]] = {"sparse": False, "categorical": True, "allow_nan": True}
     _fitted_attribute = "categories_"
@@ -141,20 +150,24 @@ class OneHotEncoder(TransformerMixin, Estimator):
         sparse_output=True,
         dtype=np.float64,
         handle_unknown="error",
+        handle_missing="category",
         min_frequency=None,
         max_categories=None,
         feature_name_combiner="concat",
         output="csr",
+        n_jobs=None,
     ):
         self.categories = categories
         self.drop = drop
         self.sparse_output = sparse_output
         self.dtype = dtype
         self.handle_unknown = handle_unknown
+        self.handle_missing = handle_missing
         self.min_frequency = min_frequency
         self.max_categories = max_categories
         self.feature_name_combiner = feature_name_combiner
         self.output = output
+        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> OneHotEncoder:
         """Learn the categories.
@@ -203,7 +216,10 @@ class OneHotEncoder(TransformerMixin, Estimator):
         self._check_combinations()
         columns = self._coded(X, reset=True)
         self._fit(columns)
-        return self._assembled(self._numbers_of(columns))
+        numbers = self._numbers_of(columns)
+        # The codes are as large as the numbers: let them go before the result takes memory.
+        del columns
+        return self._assembled(numbers)
 
     def transform(self, X: Any) -> Any:
         """Encode X.
@@ -257,8 +273,8 @@ class OneHotEncoder(TransformerMixin, Estimator):
         -------
         ndarray of shape (n_samples, n_features)
             Where a feature has no positive entry: its dropped category if it has one, else None
-            if unknown categories are encoded as zeros. An infrequent category is given as
-            "infrequent_sklearn".
+            if unknown or missing categories are encoded as zeros. An infrequent category is given
+            as "infrequent_sklearn".
 
         Raises
         ------
@@ -310,9 +326,15 @@ class OneHotEncoder(TransformerMixin, Estimator):
         if not reset and hasattr(X, "shape"):
             _, d = table_shape(X)
             check_n_features(self, d, reset)
-        columns = coded_columns(X)
+        columns = coded_columns(X, self.n_jobs)
         check_n_features(self, len(columns), reset)
-        return columns
+        if self.handle_missing == "category":
+            return columns
+        names = getattr(self, "feature_names_in_", [None] * len(columns))
+        return [
+            without_missing(column, self.handle_missing == "error", j, name)
+            for j, (column, name) in enumerate(zip(columns, names, strict=True))
+        ]
 
     def _fit(self, columns: list[Coded]) -> None:
         """Set what `fit` learns from coded columns."""
@@ -359,17 +381,27 @@ class OneHotEncoder(TransformerMixin, Estimator):
             unknown = position < 0
             if unknown.any():
                 self._report_unknown(j, column, unknown, notes)
-            local = np.where(unknown, plan.unknown, plan.outputs[position])
+            local = np.full(len(position) + 1, -1, np.int64)
+            local[:-1][unknown] = plan.unknown
+            local[:-1][~unknown] = plan.outputs[position[~unknown]]
+            # The code -1, of a missing value that is ignored, finds the last.
             tables.append(np.where(local >= 0, local + self._starts[j], -1).astype(np.int32))
         if notes:
             warn("UserWarning", "; ".join(notes) + ".")
         n = len(columns[0].codes)
         numbers = np.empty((n, len(columns)), np.int32)
-        # By blocks of rows that stay in the cache while each column is written into them.
-        for start in range(0, n, _BLOCK):
-            block = slice(start, start + _BLOCK)
-            for j, (column, table) in enumerate(zip(columns, tables, strict=True)):
-                numbers[block, j] = table[column.codes[block]]
+
+        def fill(first: int, stop: int) -> None:
+            """Number some rows, by blocks that stay in the cache while columns are written."""
+            for start in range(first, stop, _BLOCK):
+                block = slice(start, min(start + _BLOCK, stop))
+                for j, (column, table) in enumerate(zip(columns, tables, strict=True)):
+                    numbers[block, j] = table[column.codes[block]]
+
+        run(
+            [lambda k=k: fill(k, min(k + 32 * _BLOCK, n)) for k in range(0, n, 32 * _BLOCK)],
+            self.n_jobs,
+        )
         return numbers
 
     def _report_unknown(self, j: int, column: Coded, unknown: np.ndarray, notes: list[str]) -> None:
@@ -391,23 +423,8 @@ class OneHotEncoder(TransformerMixin, Estimator):
 
     def _assembled(self, numbers: np.ndarray) -> Any:
         """Turn column numbers into the kind of result asked for."""
-        n, d = numbers.shape
-        width = int(self._starts[-1])
-        keep = numbers >= 0
-        if keep.all():
-            indices, indptr = numbers.reshape(-1), np.arange(0, n * d + 1, d, dtype=np.int64)
-            regular = True
-        else:
-            indices, regular = numbers[keep], False
-            indptr = np.zeros(n + 1, np.int64)
-            np.cumsum(keep.sum(axis=1), out=indptr[1:])
-        if self.sparse_output and self.output == "rows":
-            return _ones_rows(indices, None if regular else indptr, n, width, self.dtype)
-        if not self.sparse_output:
-            result = np.zeros((n, width), self.dtype)
-            result[np.repeat(np.arange(n), np.diff(indptr)), indices] = 1
-            return result
-        return _ones_matrix(indices, indptr, n, width, self.dtype)
+        output = self.output if self.sparse_output else "dense"
+        return ones_result(numbers, int(self._starts[-1]), self.dtype, output)
 
     def _best_entries(self, X: Any) -> np.ndarray:
         """Return for each row and feature the local number of the largest positive entry, or -1."""
@@ -443,7 +460,8 @@ class OneHotEncoder(TransformerMixin, Estimator):
             return labels[np.where(nothing, place, best + (best >= place))]
         if not nothing.any():
             return labels[best]
-        if self.handle_unknown == "error" or plan.unknown >= 0:
+        ignores = self.handle_missing == "ignore"
+        if not ignores and (self.handle_unknown == "error" or plan.unknown >= 0):
             rows = np.flatnonzero(nothing)
             raise ValueError(
                 f"Samples {rows[:5].tolist()} can not be inverted: they have no entry "
@@ -472,27 +490,3 @@ class OneHotEncoder(TransformerMixin, Estimator):
 def _concatenated(feature: str, category: Any) -> str:
     """Return the default name of an output column."""
     return f"{feature}_{category!s}"
-
-
-def _ones_matrix(indices: np.ndarray, indptr: np.ndarray, n: int, width: int, dtype: Any) -> Any:
-    """Return the CSR matrix of ones; scipy wants one type for both index arrays."""
-    from scipy.sparse import csr_matrix
-
-    kind = np.int32 if len(indices) <= _MAX_COLUMNS else np.int64
-    arrays = (
-        np.ones(len(indices), dtype),
-        indices.astype(kind, copy=False),
-        indptr.astype(kind, copy=False),
-    )
-    X = csr_matrix(arrays, shape=(n, width))
-    X.has_canonical_format = True
-    return X
-
-
-def _ones_rows(
-    indices: np.ndarray, indptr: np.ndarray | None, n: int, width: int, dtype: Any
-) -> Any:
-    """Return `Rows` without values, and without row bounds where all rows are equally long."""
-    from ._core.rows import make_rows
-
-    return make_rows("ones", n, width, None, indices, indptr, np.dtype(dtype))

@@ -16,7 +16,7 @@ import numpy as np
 from ._core.rows import Rows
 from ._data import as_rows
 from ._params import Boolean, Either, Integer, OneOf, Real
-from ._strings import (
+from ._sequences import (
     as_strings,
     spectrum_diagonal,
     spectrum_gram,

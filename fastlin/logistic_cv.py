@@ -8,6 +8,7 @@ import numpy as np
 
 from ._clone import clone
 from ._docs import attributes, parameters
+from ._labels import check_all_know
 from ._params import ArrayLike, Boolean, Either, Integer
 from .logistic import LogisticRegression
 
@@ -183,7 +184,8 @@ class LogisticRegressionCV(LogisticRegression):
         models = [clone(best).fit(rows, y, **weights)] if self.refit else self._of_folds(
             best, rows, y, weights
         )
-        self.classes_ = models[-1].classes_
+        self.classes_ = np.unique(y)
+        check_all_know(models, self.classes_)
         self.coef_ = np.mean([m.coef_ for m in models], axis=0, dtype=rows.dtype)
         self.intercept_ = np.mean([m.intercept_ for m in models], axis=0)
         self.n_iter_ = np.max([m.n_iter_ for m in models], axis=0)

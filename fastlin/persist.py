@@ -58,8 +58,9 @@ _PRIVATE_HOMES = {"ColumnEncoder": "_cli_encoder"}
 _RECORD_HOMES = {
     "ColumnPlan": "_category_plan", "HashedNgram": "text", "OutputCode": "_reductions",
 }  # fmt: skip
-# Requests to scikit-learn's metadata routing: objects of its own, made again by set_fit_request.
-_NOT_STORED = {"_metadata_request"}
+# Requests to scikit-learn's metadata routing: objects of its own, made again by set_fit_request;
+# and what the training rows of neighbours are made into when they are first asked about.
+_NOT_STORED = {"_metadata_request", "_searcher"}
 
 
 def save(model: Any, path: str | os.PathLike | BinaryIO) -> None:

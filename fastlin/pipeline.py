@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ._base import Estimator
 from ._delegation import Delegated, from_last, passes
 from ._exceptions import not_fitted
+from ._named_parts import NamedParts, named_by_class
 from ._output import set_transform_output
 from ._params import shown
 
@@ -32,7 +32,7 @@ class _Steps(dict):
             raise AttributeError(f"there is no step {name!r}; the steps are {list(self)}") from None
 
 
-class Pipeline(Estimator):
+class Pipeline(NamedParts):
     """Transformers that run one after the other, and a final estimator.
 
     Parameters
@@ -71,80 +71,10 @@ class Pipeline(Estimator):
     """
 
     _fitted_attribute = None
+    _parts = "steps"
 
     def __init__(self, steps):
         self.steps = steps
-
-    # Parameters -----------------------------------------------------------------------------
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the steps and, as ``step`` and ``step__parameter``, what they consist of.
-
-        Parameters
-        ----------
-        deep : bool, default=True
-            False gives `steps` only.
-
-        Returns
-        -------
-        dict
-            From name to value.
-        """
-        params: dict[str, Any] = {"steps": self.steps}
-        if not deep:
-            return params
-        for name, step in self.steps:
-            params[name] = step
-            if hasattr(step, "get_params"):
-                params.update((f"{name}__{key}", v) for key, v in step.get_params().items())
-        return params
-
-    def set_params(self, **params: Any) -> Pipeline:
-        """Set `steps`, single steps, or their parameters.
-
-        Parameters
-        ----------
-        **params
-            ``steps``, a step by its name, or ``step__parameter``; in this order, whatever the
-            order in which they are given.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            If there is no such step or parameter.
-        """
-        given = params.pop("steps", self.steps)
-        if not params:
-            self.steps = given
-            return self
-        steps = list(given)
-        places = {name: place for place, (name, _) in enumerate(steps)}
-        nested: dict[str, dict[str, Any]] = {}
-        for key, value in params.items():
-            name, nests, inner = key.partition("__")
-            if name not in places:
-                raise ValueError(
-                    f"Invalid parameter {name!r} for estimator Pipeline. "
-                    f"Valid parameters are: {['steps', *places]}."
-                )
-            if nests:
-                nested.setdefault(name, {})[inner] = value
-            else:
-                steps[places[name]] = (name, value)
-        for name, inner in nested.items():
-            step = steps[places[name]][1]
-            if not hasattr(step, "set_params"):
-                raise ValueError(
-                    f"Invalid parameter {f'{name}__{next(iter(inner))}'!r} for estimator "
-                    f"Pipeline: the step {name} is {shown(step)}, which has no parameters."
-                )
-            step.set_params(**inner)
-        self.steps = steps
-        return self
 
     def _check_params(self) -> None:
         """Check names and kinds of the steps."""
@@ -472,11 +402,4 @@ def make_pipeline(*steps: Any) -> Pipeline:
     >>> list(model.named_steps)
     ['hashingvectorizer', 'sgdclassifier']
     """
-    names = [step if isinstance(step, str) else type(step).__name__.lower() for step in steps]
-    counts: dict[str, int] = {}
-    named = []
-    for name, step in zip(names, steps, strict=True):
-        counts[name] = counts.get(name, 0) + 1
-        suffix = f"-{counts[name]}" if names.count(name) > 1 else ""
-        named.append((name + suffix, step))
-    return Pipeline(named)
+    return Pipeline(list(zip(named_by_class(steps), steps, strict=True)))

@@ -12,7 +12,7 @@ from ._exact import ExactClassifierMixin, ExactEstimator, ExactRegressorMixin
 from ._leave_one_out import HeldOutMixin
 from ._linear import LinearClassifierMixin, LinearRegressorMixin, responses
 from ._params import Boolean, Either, Integer, OneOf, Real
-from ._posterior import FEW_COLUMNS, kept_posterior, standard_deviation
+from ._posterior import FEW_COLUMNS, covariance, kept_posterior, standard_deviation
 from ._problem import Fit, Problem
 from ._scaling import from_ridge_alpha
 from ._solve import PEER_SOLVERS, SOLVERS
@@ -84,8 +84,13 @@ class Ridge(HeldOutMixin, ExactRegressorMixin, LinearRegressorMixin, _RidgeBase)
 
         sum_i s_i (y_i - w.x_i - b)^2 + alpha |w|_2^2
 
-    b is never penalised. w is the mean of the posterior under the prior
-    N(0, noise_variance/alpha I) of the weights, which ``predict(X, return_std=True)`` asks.
+    b is never penalised. Its Bayesian view [2]_: with noise of variance v (`noise_variance`) in y,
+    the prior N(0, sigma^2 I) of the weights with sigma^2 = v/alpha and a flat prior of b, the
+    posterior of the weights is Gaussian. Its mean is w; its covariance, v times the inverse of
+    sum_i s_i (x_i - c)(x_i - c)^T + alpha I with the mean c of the rows, is what
+    `posterior_covariance` returns; ``predict(X, return_std=True)`` has the standard deviation of y
+    at each row. The C of other estimators, which multiplies the loss, is that sigma^2 where v = 1
+    and the loss is half the square: alpha = 1/C.
 
     Parameters
     ----------
@@ -186,6 +191,31 @@ class Ridge(HeldOutMixin, ExactRegressorMixin, LinearRegressorMixin, _RidgeBase)
         self._check_fitted()
         mean = responses(self, X)
         return (mean, standard_deviation(self, X)) if return_std else mean
+
+    def posterior_covariance(self) -> np.ndarray:
+        """Return the covariance of the weights under the posterior, whose mean is `coef_`.
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_features), dtype float64
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ValueError
+            If `fit` kept no posterior: the message says why.
+
+        Examples
+        --------
+        >>> from fastlin import Ridge
+        >>> model = Ridge(alpha=1.0, fit_intercept=False, noise_variance=1.0)
+        >>> model.fit([[1.0, 0.0], [0.0, 3.0]], [1.0, 2.0]).posterior_covariance()
+        array([[0.5, 0. ],
+               [0. , 0.1]])
+        """
+        self._check_fitted()
+        return covariance(self)
 
 
 class RidgeClassifier(ExactClassifierMixin, LinearClassifierMixin, _RidgeBase):

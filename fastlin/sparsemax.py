@@ -142,7 +142,7 @@ class SparsemaxClassifier(
                 "y must hold at least two labels in rows with a weight above 0: the probabilities "
                 "of a row sum to 1."
             )
-        fixed = constant_labels(self, labels, weight)
+        fixed = constant_labels(self, labels, weight, share_rows=True)
         fit_joint(self, rows, target, weight, as_pair=False)
         keep_labels(self, labels, np.minimum(fixed, 0))
 

@@ -374,3 +374,26 @@ FL_INLINE void FL_TYPED(fl_add_outer)(struct fl_row row, double c, int64_t d, do
         }
     }
 }
+
+/* How many entries of a row are not 0. */
+FL_INLINE int64_t FL_TYPED(fl_count_entries)(struct fl_row row) {
+    int64_t n = 0;
+    if (row.layout == FL_ONES || row.layout == FL_SIGNED) return row.size;
+    FL_EACH(row, j, x, (void)j; n++;);
+    return n;
+}
+
+/* Copy the entries of a row that are not 0, the columns moved by `offset`; how many. Without
+ * `values` all are 1 or -1, and the sign goes into the column. */
+FL_INLINE int64_t FL_TYPED(fl_copy_entries)(struct fl_row row, int32_t offset,
+                                            int32_t *FL_RESTRICT columns,
+                                            FL_REAL *FL_RESTRICT values) {
+    int64_t n = 0;
+    if (values) {
+        FL_EACH(row, j, x, columns[n] = offset + (int32_t)j; values[n++] = x;);
+    } else {
+        FL_EACH(row, j, x, const int32_t column = offset + (int32_t)j;
+                columns[n++] = x < 0 ? ~column : column;);
+    }
+    return n;
+}

@@ -34,13 +34,15 @@ CLASSES = sorted(
 )
 # Those that need no argument: all but compositions such as Pipeline.
 PLAIN = [cls for cls in CLASSES if REQUIRED not in init_parameters(cls).values()]
-# Those that count, with tests of their own; the lists below are of linear models with weights.
+# Those that count, or keep the rows, with tests of their own; the lists below are of linear models
+# with weights.
 COUNTING = [cls for cls in PLAIN if cls.__name__.endswith("NB")]
-# Those in the space of a kernel, which have none either.
+KEEPING = [fastlin.KNeighborsClassifier]
+# Those in the space of a kernel, which have no weights either.
 KERNELISED = [cls for cls in PLAIN if cls.__name__.startswith("Kernel")]
 CLASSIFIERS = [
     cls for cls in PLAIN
-    if cls._estimator_type == "classifier" and cls not in COUNTING + KERNELISED
+    if cls._estimator_type == "classifier" and cls not in COUNTING + KEEPING + KERNELISED
 ]  # fmt: skip
 REGRESSORS = [cls for cls in PLAIN if cls._estimator_type == "regressor"]
 LEARNERS = CLASSIFIERS + REGRESSORS

@@ -146,6 +146,42 @@ def test_categoricals_of_one_polars_registry():
     assert encoder.column_numbers(other).tolist() == [[1], [0]]
 
 
+def test_missing_values_as_nothing():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({
+        "text": ["x", None, "y", "x"], "float": [1.0, NAN, 2, 1], "none": [None] * 4,
+        "number": pandas.array([1, None, 1, 3], dtype="Int64"),
+        "category": pandas.Categorical(["u", "v", None, "u"]),
+    })  # fmt: skip
+    encoder = OneHotEncoder(handle_missing="ignore", output="rows")
+    rows = encoder.fit_transform(frame)
+    assert rows.layout == "ones" and np.diff(rows.indptr).tolist() == [4, 1, 3, 4]
+    assert (encoder.transform(frame).toarray() == rows.toarray()).all()
+    assert [list(c) for c in encoder.categories_] == [["x", "y"], [1, 2], [], [1, 3], ["u", "v"]]
+    assert encoder.inverse_transform(rows)[1].tolist() == [None, None, None, None, "v"]
+    kept = OneHotEncoder().fit(frame)
+    assert kept.transform(frame).shape[1] == rows.shape[1] + 5
+    for params in ({"drop": "first"}, {"max_categories": 2}, {"drop": "if_binary"}):
+        other = OneHotEncoder(handle_missing="ignore", **params).fit(frame)
+        assert np.diff(other.transform(frame).indptr)[1] == 1
+
+
+def test_missing_values_as_errors():
+    X = np.array([["a", "u"], ["b", None]], dtype=object)
+    refusing = OneHotEncoder(handle_missing="error")
+    with pytest.raises(ValueError, match="column 1 of X has a missing value in row 1; handle_mis"):
+        refusing.fit(X)
+    refusing.fit(X[:1])
+    with pytest.raises(ValueError, match="column 1 of X has a missing value in row 0"):
+        refusing.transform(X[1:])
+
+
+def test_threads_change_nothing():
+    X = np.random.default_rng(0).integers(-5, 999, (140_000, 3))
+    one, two = (OneHotEncoder(n_jobs=n).fit(X).column_numbers(X) for n in (None, 2))
+    assert (one == two).all()
+
+
 # errors
 
 
@@ -215,6 +251,7 @@ def test_bad_input(X, error, message):
         ({"drop": ["c"]}, r"drop names the category 'c' for column 0, which has only \['a', 'b'\]"),
         ({"drop": ["a"], "min_frequency": 9}, "Unable to drop category 'a' from feature 0"),
         ({"handle_unknown": "zero"}, "handle_unknown must be one of"),
+        ({"handle_missing": "zero"}, "handle_missing must be one of"),
         ({"min_frequency": 0}, "min_frequency must be"),
         ({"min_frequency": 1.5}, "min_frequency must"),
         ({"max_categories": 0}, "max_categories must be"),

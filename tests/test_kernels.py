@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 import fastlin
-from fastlin import _strings, _trees, _vectors
+from fastlin import _sequences, _trees, _vectors
 from fastlin.kernels import (
     linear_kernel,
     polynomial_kernel,
@@ -119,7 +119,7 @@ def test_the_values_of_the_paper():
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_subsequences(length, n_jobs, monkeypatch):
     # so that the kernel is left and entered again within strings
-    monkeypatch.setattr(_strings, "_CELLS_PER_CALL", 40)
+    monkeypatch.setattr(_sequences, "_CELLS_PER_CALL", 40)
     for T in (None, OTHERS):
         columns = STRINGS if T is None else T
         expected = table(reference.subsequences, STRINGS, columns, length, 0.6)

@@ -12,6 +12,7 @@ from scipy import optimize, sparse
 from fastlin import (
     ConvergenceWarning,
     InvalidParameterError,
+    KFold,
     LogisticRegression,
     LogisticRegressionCV,
     StratifiedKFold,
@@ -289,3 +290,13 @@ def test_a_grid_of_ratios_and_the_mean_of_the_folds():
     for wrong in ({"Cs": [0.0, 1.0]}, {"Cs": []}, {"l1_ratios": [1.5]}, {"l1_ratios": [-0.1]}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             LogisticRegressionCV(**wrong).fit(X, y)
+
+
+def test_folds_that_lack_a_class_have_no_mean_weights():
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    y = np.where(np.arange(60) == 0, 2, X[:, 0] > 0)
+    with (
+        pytest.warns(UserWarning, match="lack a class"),
+        pytest.raises(ValueError, match="fold 0 have no row of class 2; use refit=True"),
+    ):
+        LogisticRegressionCV(Cs=2, refit=False, cv=KFold(3)).fit(X, y)

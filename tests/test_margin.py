@@ -5,7 +5,15 @@ import pytest
 from scipy import sparse
 
 import fastlin
-from fastlin import LinearSVC, Perceptron, SGDClassifier, datasets, margin, mistake_bound
+from fastlin import (
+    LinearSVC,
+    LogisticRegression,
+    Perceptron,
+    SGDClassifier,
+    datasets,
+    margin,
+    mistake_bound,
+)
 
 
 class Weights:
@@ -135,6 +143,13 @@ def test_what_does_not_fit_is_refused():
     assert mistake_bound(Weights([[0.0, 0.0]], [1.0]), X, [1, 1]) == pytest.approx(2.0)
     with pytest.raises(ValueError, match="no weights of 3 classes"):
         margin(Weights([[1.0, 0.0]], 0.0, [0, 1, 2]), X, y)
+    for model, rows, labels, words in (
+        # three classes give three pairs
+        (LogisticRegression(multi_class="ovo"), np.eye(3), [0, 1, 2], "columns of a code"),
+        (LogisticRegression(), np.eye(2), [{0}, {1}], "one class per row"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            margin(model.fit(rows, labels), rows, labels)
     with pytest.raises(ValueError, match="finite"):
         margin(Weights([[np.nan, 0.0]]), X, y)
     svm = pytest.importorskip("sklearn.svm")

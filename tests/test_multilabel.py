@@ -149,6 +149,13 @@ def test_labels_of_all_rows_or_of_none(cls, params):
     assert model.predict_labels(X[:2]) == [{"a", "b"}] * 2
 
 
+def test_rows_that_lack_all_labels_are_scored():
+    model = LogisticRegression().fit(X, SETS)
+    nothing = (model.predict(X) == 0).all(axis=1)
+    for empty in (np.zeros_like(Y), [set()] * len(X), [[]] * len(X)):
+        assert model.score(X, empty) == nothing.mean()
+
+
 def test_one_label_alone_keeps_its_column():
     for y in ([{"a"} if row[0] else set() for row in Y], sparse.csr_matrix(Y[:, :1])):
         model = LogisticRegression().fit(X, y)

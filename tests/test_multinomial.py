@@ -138,6 +138,10 @@ def test_no_penalty():
     assert model.duality_gap_[0] <= 1e-8
     assert objective(model, X, y) <= objective(model_like(model, peer), X, y) + 1e-9
     np.testing.assert_allclose(model.predict_proba(X), peer.predict_proba(X), atol=1e-4)
+    # what all classes have in common is nothing, in any order of rows
+    np.testing.assert_allclose(model.coef_, peer.coef_, atol=1e-3)
+    again = LogisticRegression(penalty=None, tol=1e-8).fit(X[::-1], y[::-1])
+    np.testing.assert_allclose(model.coef_, again.coef_, atol=1e-3)
     # separated classes: no weights are the best
     with pytest.warns(ConvergenceWarning):
         endless = LogisticRegression(penalty=None, solver="newton").fit(np.eye(3), [0, 1, 2])

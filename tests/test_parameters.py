@@ -8,6 +8,7 @@ import pytest
 from public import CLASSES, LEARNERS, ONLINE, name
 
 from fastlin import (
+    ColumnTransformer,
     ElasticNetCV,
     GridSearchCV,
     LassoCV,
@@ -37,6 +38,7 @@ def fitted(cls, **params):
 # scores and folds is checked where it is read.
 READ = {
     Pipeline: {"steps"},
+    ColumnTransformer: {"transformers"},
     GridSearchCV: {"param_grid", "scoring", "cv"},
     **dict.fromkeys((LogisticRegressionCV, RidgeCV), {"scoring", "cv"}),
     **dict.fromkeys((LassoCV, ElasticNetCV), {"cv"}),

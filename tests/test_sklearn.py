@@ -38,6 +38,7 @@ from sklearn.utils.estimator_checks import check_estimator, estimator_checks_gen
 
 import fastlin  # noqa: E402
 from fastlin import (  # noqa: E402
+    BridgeRegressor,
     ElasticNet,
     HashingVectorizer,
     Lasso,
@@ -167,7 +168,7 @@ def short(cls, **params):
     """A model that is quick, and warns of nothing."""
     if cls in ONLINE:
         return cls(random_state=0, max_iter=50, tol=None, **params)
-    weak = {"alpha": 0.01} if cls in (Lasso, ElasticNet) else {}
+    weak = {"alpha": 0.01} if cls in (Lasso, ElasticNet, BridgeRegressor) else {}
     return cls(**weak, **params)
 
 

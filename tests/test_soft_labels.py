@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from fastlin import LogisticRegression, SparsemaxClassifier
+from fastlin import GridSearchCV, LogisticRegression, SparsemaxClassifier
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4))
@@ -37,7 +37,7 @@ def test_a_share_is_a_row_of_that_weight(cls, n_classes, weighted):
 def test_forms_of_a_table():
     q = shares(3)
     expected = LogisticRegression(tol=1e-9).fit(X, q).coef_
-    for other in (q.tolist(), np.asfortranarray(q), [list(row) for row in q]):
+    for other in (q.tolist(), np.asfortranarray(q), [list(row) for row in q], sparse.csc_array(q)):
         model = LogisticRegression(tol=1e-9).fit(sparse.csr_array(X), other)
         np.testing.assert_allclose(model.coef_, expected, atol=1e-6)
     before = q.copy()
@@ -62,3 +62,27 @@ def test_what_is_refused():
     alone[:, 0], alone[0] = 1.0, (0.5, 0.5, 0.0)
     with pytest.raises(ValueError, match="number of classes"):
         LogisticRegression().fit(X, alone, sample_weight=(np.arange(len(X)) > 0) * 1.0)
+
+
+def test_scores_and_searches():
+    q = shares(3)
+    model = LogisticRegression().fit(X, q)
+    weight = RNG.uniform(0.5, 2, len(X))
+    own = q[np.arange(len(X)), model.predict_proba(X).argmax(axis=1)]
+    assert model.score(X, q, sample_weight=weight) == pytest.approx(own @ weight / weight.sum())
+    search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=3, scoring="neg_log_loss")
+    search.fit(X, q)
+    for k, C in enumerate([0.1, 1.0]):
+        found = []
+        for rows in np.split(np.arange(60), 3):
+            rest = np.setdiff1d(np.arange(60), rows)
+            p = LogisticRegression(C=C).fit(X[rest], q[rest]).predict_proba(X[rows])
+            found.append((q[rows] * np.log(p)).sum(axis=1).mean())
+        assert search.cv_results_["mean_test_score"][k] == pytest.approx(np.mean(found), rel=1e-4)
+    with pytest.raises(ValueError, match="is not for shares of classes; use 'accuracy'"):
+        GridSearchCV(model, {"C": [1.0]}, scoring="roc_auc", error_score="raise").fit(X, q)
+    with pytest.raises(ValueError, match="a share for each of 60 rows and 3 classes"):
+        model.score(X, q[:, :2])
+    with pytest.raises(ValueError, match="contains NaN, in row 7 and column 1"):
+        q[7, 1] = np.nan
+        model.fit(X, q)

@@ -136,6 +136,13 @@ def test_without_a_penalty_separated_classes_cost_nothing():
         SparsemaxClassifier(C=100.0, tol=1e-9, max_iter=1, solver="newton").fit(*data()[1:])
 
 
+def test_a_label_that_all_rows_have_is_learnt_with_the_others():
+    X, Y = labelled()
+    Y[:, 0] = 1
+    model = SparsemaxClassifier(C=10.0).fit(X, Y)  # and warns of nothing
+    assert len(np.unique(model.predict(30 * X)[:, 0])) == 2
+
+
 def labelled(n=40):
     _, X, _ = data(n=n)
     rng = np.random.default_rng(7)

@@ -88,6 +88,12 @@ cdef extern from "fl_rows.h" nogil:
     fl_row fl_row_at_f64(const fl_rows *X, int64_t i) noexcept
     void fl_prefetch_row_f32(const fl_rows *X, int64_t i) noexcept
     void fl_prefetch_row_f64(const fl_rows *X, int64_t i) noexcept
+    int64_t fl_count_entries_f32(fl_row row) noexcept
+    int64_t fl_count_entries_f64(fl_row row) noexcept
+    int64_t fl_copy_entries_f32(fl_row row, int32_t offset, int32_t *columns,
+                                float *values) noexcept
+    int64_t fl_copy_entries_f64(fl_row row, int32_t offset, int32_t *columns,
+                                double *values) noexcept
     struct fl_per_column:
         int64_t ahead
     fl_per_column fl_per_column_none() noexcept

@@ -4,5 +4,5 @@ import numpy as np
 from numpy.typing import NDArray
 
 def number_objects(
-    cells: list[Any], numbers: dict[Any, int], codes: NDArray[np.int32]
+    cells: NDArray[np.object_], numbers: dict[Any, int], codes: NDArray[np.int32]
 ) -> None: ...

@@ -76,6 +76,13 @@ cdef class Rows:
         return make_rows, (self.layout, self.c.n, self.c.d, self.values, self.indices, self.indptr,
                            self.dtype)
 
+    @staticmethod
+    def hstack(blocks, dtype=None):
+        """Return several matrices side by side as one; see :func:`fastlin._hstack.hstack`."""
+        from .._hstack import hstack
+
+        return hstack(blocks, dtype)
+
     def to_csr(self):
         """Return the rows as a scipy CSR matrix; it may share the arrays of these rows."""
         from scipy.sparse import csr_matrix

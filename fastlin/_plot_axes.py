@@ -1,0 +1,37 @@
+"""Where pictures are drawn, and the colours of classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._params import shown
+
+__all__ = ["COLOURS", "MARKERS", "axes_of", "names_of"]
+
+# Told apart by most readers with a colour deficiency, and by their grey (Okabe & Ito 2008)
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = ("o", "^", "s", "D", "v", "P", "X")
+
+
+def axes_of(ax: Any) -> Any:
+    """Return axes to draw on: those given, or new ones."""
+    if ax is not None:
+        if not hasattr(ax, "plot"):
+            raise TypeError(f"ax must be matplotlib axes or None, got {shown(ax)}.")
+        return ax
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError(
+            "fastlin.plot draws with matplotlib, which is not installed; get it with "
+            "`pip install fastlin[plot]`."
+        ) from error
+    return pyplot.subplots(layout="constrained")[1]
+
+
+def names_of(X: Any, d: int) -> list[str]:
+    """Names of the columns of X: those of a frame, else x1, x2 ..."""
+    columns = getattr(X, "columns", None)
+    if columns is not None:
+        return [str(name) for name in columns]
+    return [f"x{j + 1}" for j in range(d)]

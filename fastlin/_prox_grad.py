@@ -1,0 +1,341 @@
+"""Proximal gradient descent: a smooth loss with a penalty alpha/p |w|_p^p (`_prox`).
+
+    minimise over (w, b)   P = (1/S) sum_i s_i loss(x_i.w + b, y_i) + alpha/p |w|_p^p
+
+A step goes from v to argmin_w g.w + L/2 |w - v|_D^2 + penalty(w), with the gradient g at v and
+|d|_D^2 = sum_j D_j d_j^2. D_j is the largest curvature of the loss times the variance of column j,
+so that the scales of columns do not slow the search down; L begins at 1, its smallest value on
+orthogonal columns, and doubles where the model at v turns out too low at the new w. b is the best
+one at any w and so no variable; columns count from their means, which takes it out of D.
+
+Convex penalties (p >= 1) take steps with momentum (FISTA: Beck & Teboulle 2009), which starts anew
+where it leads uphill (O'Donoghue & Candes 2015, "Adaptive restart for accelerated gradient
+schemes"). The slopes of each step are dual variables: the largest bound so far makes the duality
+gap, which is what `tol` bounds. For p < 1 plain steps have to lower P (Gong et al. 2013, "A general
+iterative shrinkage and thresholding algorithm", with the lengths of Barzilai & Borwein 1988; for
+p = 0 this is the iterative hard thresholding of Blumensath & Davies 2009). Where they end, P may
+still fall by changing one weight alone (Beck & Eldar 2013), so the best of such changes are made
+until none is left: the answer is then the best one in each weight, others kept, as far as a
+quadratic model of the loss can tell; nothing more can be promised for p < 1. The search begins
+there with the answer for larger powers, p = 1 first.
+
+The optimality residual of w is that largest change of a single weight (for p = inf of all at once,
+in the same metric) as a slope of a scaled column, max_j sqrt(D_j) |w_j - prox(w - g/D)_j|, relative
+to the largest such slope at w = 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._blocks import matvec
+from ._centred import ROUNDING, Centred, moments
+from ._core import losses as _losses
+from ._problem import Certificate, Fit, Problem
+from ._prox import Penalty
+from ._prox_newton import direction, farthest
+
+__all__ = ["ProxFit", "solve"]
+
+_MOST_DOUBLINGS, _MOST_HALVINGS = 60, 8
+# The model may be too low by this share of P: a rounding
+_NOISE, _TIE = 1e-14, 1e-12
+# Differences of P say nothing below this share of it: slopes do then
+_CLOSE = 1e-9
+# Steps between two looks at the gap
+_LOOK = 3
+# Restarts forget some of L
+_FORGET = 0.5
+# Share of what a plain step promises that P has to fall by, and bounds of its L
+_SUFFICIENT = 1e-4
+_LEAST_L, _MOST_L = 1e-3, 1e12
+# below the largest P of so many last steps
+_WINDOW = 8
+# A residual below it may be all that rounding lets P tell
+_ROUNDED = 1e-7
+# For p < 1 the powers that come before, each from the answer for the last, to this tolerance: from
+# w = 0 alone, one in six small problems with p = 0 ends at another than the best subset, this way
+# one in thirteen
+_FALLING, _ROUGHLY = (1.0, 0.5, 0.25), 1e-2
+
+
+@dataclass(frozen=True)
+class ProxFit(Fit):
+    """An answer, and how far it is from being stationary."""
+
+    optimality: float = np.inf
+
+
+def solve(problem: Problem, penalty: Penalty, tol: float, max_iter: int,
+          start: Fit | None = None) -> ProxFit:
+    """Minimise until the relative gap, or for p < 1 the residual, is at most `tol`, or for
+    `max_iter` steps."""
+    # an answer that is not finite is refused where it would be published
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        search = _Search(problem)
+        w = np.zeros(problem.X.shape[1])
+        if start is not None:
+            w = np.where(search.varying, start.coef, w)
+        here = search.point(w, 0.0 if start is None else start.intercept)
+        for p in _FALLING if start is None else ():
+            if p > penalty.p:
+                search.begin(Penalty(penalty.alpha, p), max(tol, _ROUGHLY), max_iter)
+                here, _ = search.run(search.point(here.w, here.b))
+        search.begin(penalty, max(tol, ROUNDING), max_iter)
+        return search.fit(*search.run(search.point(here.w, here.b)))
+
+
+@dataclass
+class _Point:
+    """Weights with what is known about them."""
+
+    w: np.ndarray
+    u: np.ndarray  # X w
+    b: float
+    z: np.ndarray  # X w + b
+    loss: float
+    objective: float
+    slopes: np.ndarray  # d loss / d z, without weights
+    gradient: np.ndarray | None = None
+
+
+class _Search:
+    """The problem, its metric, the best dual bound so far, and the model's L."""
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        self.share = problem.weighted(np.ones(len(problem.y)))
+        self.rows = Centred(problem)
+        square = _losses.bend(problem.code) * self.rows.spread**2
+        # the weight of a constant column stays 0, whatever its D is
+        self.varying = square > 0
+        self.D = np.where(self.varying, square, 1.0)
+        self.zero = problem.mean_loss(np.zeros(len(problem.y)))
+        self.n_iter = 0
+        self.begin(Penalty(1.0, 1.0), 1.0, 0)
+        first = self.point(np.zeros(len(self.D)), 0.0)
+        self.first_slope = float((np.abs(self.gradient(first)) / np.sqrt(self.D)).max(initial=0.0))
+
+    def begin(self, penalty: Penalty, tol: float, max_iter: int) -> None:
+        """Search for the optimum with a penalty from now on."""
+        self.penalty, self.tol, self.max_iter = penalty, tol, max_iter
+        self.L, self.dual = 1.0, -np.inf
+
+    def run(self, here: _Point) -> tuple[_Point, bool]:
+        """From a point: (where the search ends, whether at an answer)."""
+        return self.accelerated(here) if self.penalty.is_convex else self.monotone(here)
+
+    def point(self, w: np.ndarray, b: float, u: np.ndarray | None = None) -> _Point:
+        """What is known at w, given about the best b, and X w where that is known."""
+        problem = self.problem
+        if u is None:
+            u = matvec(problem.X, w)
+        if problem.loss == "squared_error" and problem.fit_intercept:
+            b = float(self.share @ (problem.y - u))
+        else:
+            b = b + problem.best_intercept(u + b) if problem.fit_intercept else 0.0
+        z = u + b
+        value, slopes = problem.evaluated(z)
+        loss = float(self.share @ value)
+        return _Point(w, u, b, z, loss, loss + self.penalty.value(w), slopes)
+
+    def gradient(self, at: _Point) -> np.ndarray:
+        """d mean loss / d w"""
+        if at.gradient is None:
+            gradient = self.rows.rmatvec(self.share * at.slopes)
+            at.gradient = np.where(self.varying, gradient, 0.0)
+        return at.gradient
+
+    def residual(self, at: _Point) -> tuple[float, np.ndarray]:
+        """(the optimality residual, where the weights go, each on its own)"""
+        w = self.penalty.prox(at.w - self.gradient(at) / self.D, self.D)
+        if not self.penalty.is_convex:
+            # of two equal minima either will do
+            jumps = (w == 0) != (at.w == 0)
+            equal = self._gain(at, w, self.D) <= _TIE * abs(at.objective)
+            w = np.where(jumps & equal, at.w, w)
+        largest = float((np.sqrt(self.D) * np.abs(w - at.w)).max(initial=0.0))
+        if largest == 0:
+            return 0.0, w
+        return (largest / self.first_slope if self.first_slope > 0 else np.inf), w
+
+    def bound(self, at: _Point) -> float:
+        """The largest dual value known, after a look at the slopes there."""
+        gradient, problem = self.gradient(at), self.problem
+        a, nothing = problem.project(-at.slopes), np.zeros(1)
+        for t in {1.0, self.penalty.shrinkage(gradient)}:
+            conjugate = self.penalty.conjugate(t * gradient)
+            if np.isfinite(conjugate):
+                self.dual = max(self.dual, problem.dual(t * a, nothing) - conjugate)
+        return self.dual
+
+    def certificate(self, at: _Point) -> Certificate:
+        """How good the weights are, by the best bound."""
+        return Certificate.of(at.objective, self.dual, self.zero)
+
+    def fit(self, at: _Point, converged: bool) -> ProxFit:
+        """The answer."""
+        if self.penalty.is_convex:
+            self.bound(at)
+        return ProxFit(at.w, at.b, max(1, self.n_iter), self.certificate(at), converged,
+                       optimality=self.residual(at)[0])
+
+    # convex penalties
+
+    def accelerated(self, here: _Point) -> tuple[_Point, bool]:
+        """FISTA from a point: (where it ends, whether that is the optimum)."""
+        before, momentum, share = here, 1.0, 0.0
+        while True:
+            at = here if share == 0 else self._ahead(here, before, share)
+            last = self.n_iter >= self.max_iter
+            if last or self.n_iter % _LOOK == 0:
+                self.bound(at)
+                if self.certificate(here).relative_gap <= self.tol:
+                    return here, True
+                if last:
+                    return here, False
+            self.n_iter += 1
+            new = self._step(at)
+            if share > 0 and new.objective > here.objective:
+                # from here without momentum
+                momentum, share, before = 1.0, 0.0, here
+                self.L = max(1.0, _FORGET * self.L)
+                continue
+            uphill = float((self.D * (at.w - new.w)) @ (new.w - here.w)) > 0
+            before, here = here, new
+            if uphill:
+                momentum, share = 1.0, 0.0
+            else:
+                longer = 0.5 * (1 + np.sqrt(1 + 4 * momentum * momentum))
+                momentum, share = longer, (momentum - 1) / longer
+
+    def _ahead(self, here: _Point, before: _Point, share: float) -> _Point:
+        """The point where momentum leads."""
+        w = here.w + share * (here.w - before.w)
+        return self.point(w, here.b, here.u + share * (here.u - before.u))
+
+    def _step(self, at: _Point) -> _Point:
+        """A proximal step that the model of the loss is above."""
+        gradient = self.gradient(at)
+        for _ in range(_MOST_DOUBLINGS):
+            w = self.penalty.prox(at.w - gradient / (self.L * self.D), self.L * self.D)
+            new = self.point(w, at.b)
+            moved = w - at.w
+            square = 0.5 * self.L * float((self.D * moved) @ moved)
+            if self._bent(at, new) <= square + _NOISE * abs(at.loss):
+                break
+            self.L *= 2
+        return new
+
+    def _bent(self, at: _Point, new: _Point) -> float:
+        """How far the loss is above its tangent."""
+        along = self.share * (new.z - at.z)
+        half = 0.5 * float(along @ (new.slopes - at.slopes))
+        if half <= _CLOSE * abs(at.loss):
+            return half
+        return new.loss - at.loss - float(along @ at.slopes)
+
+    # p < 1
+
+    def monotone(self, here: _Point) -> tuple[_Point, bool]:
+        """Steps downhill from a point: (where they end, whether no weight can be improved)."""
+        before, recent = None, [here.objective]
+        while True:
+            if self.residual(here)[0] <= self.tol:
+                new = self._bolder(here)
+                if new is None:
+                    return here, True
+                here, before, recent = new, None, [new.objective]
+            if self.n_iter >= self.max_iter:
+                return here, False
+            self.n_iter += 1
+            new, (residual, aim) = None, self.residual(here)
+            if before is not None and np.array_equal(np.sign(before.w), np.sign(here.w)):
+                new = self._along_face(here)
+            if new is None:
+                new = self._lower(here, before, max(recent))
+            if new is None:
+                new, recent = self._some(here, aim, self.D), []
+            if new is None:
+                # what is left of the residual is rounding, unless it is large
+                return here, residual <= _ROUNDED
+            before, here = here, new
+            recent = [*recent[1 - _WINDOW :], new.objective]
+
+    def _lower(self, here: _Point, before: _Point | None, most: float) -> _Point | None:
+        """A step to enough below `most`, if there is any worth taking."""
+        gradient = self.gradient(here)
+        L = 1.0
+        if before is not None:
+            moved = here.w - before.w
+            size, bend = (self.D * moved) @ moved, moved @ (gradient - self.gradient(before))
+            L = float(np.clip(bend / size, _LEAST_L, _MOST_L)) if size > 0 else 1.0
+        while L <= _MOST_L:
+            w = self.penalty.prox(here.w - gradient / (L * self.D), L * self.D)
+            moved = w - here.w
+            square = 0.5 * L * float((self.D * moved) @ moved)
+            if np.sqrt(2 * square * L) <= self.tol * self.first_slope:
+                return None
+            new = self.point(w, here.b)
+            if new.objective <= most - _SUFFICIENT * square:
+                return new
+            L *= 2
+        return None
+
+    def _along_face(self, here: _Point) -> _Point | None:
+        """A Newton step of the weights that are not 0, if it lowers P enough."""
+        problem = self.problem
+        d, slope = direction(problem, self.penalty, here.w, here.z, self.gradient(here), self.D,
+                             0.1 * self.tol * self.first_slope)
+        if not slope < 0:
+            return None
+        t, along = farthest(here.w, d), matvec(problem.X, d)
+        for _ in range(_MOST_HALVINGS):
+            new = self.point(here.w + t * d, here.b, here.u + t * along)
+            fall = here.objective - new.objective
+            if fall > 0 and fall >= -_SUFFICIENT * t * slope:
+                return new
+            # differences of P are rounding here: the residual tells
+            if abs(fall) <= _NOISE * abs(here.objective) and (
+                self.residual(new)[0] <= 0.5 * self.residual(here)[0]
+            ):
+                return new
+            t *= 0.5
+        return None
+
+    def _gain(self, here: _Point, aim: np.ndarray, D: np.ndarray) -> np.ndarray:
+        """How far P falls with one weight alone at its aim, if D is its curvature; at least so far
+        if that is a bound."""
+        moved = aim - here.w
+        gain = -(self.gradient(here) + 0.5 * D * moved) * moved
+        return gain + self.penalty.each(here.w) - self.penalty.each(aim)
+
+    def _some(self, here: _Point, aim: np.ndarray, D: np.ndarray) -> _Point | None:
+        """As many of the best changes of single weights as lower P together."""
+        gain = self._gain(here, aim, D)
+        order = np.argsort(-gain, kind="stable")
+        order = order[gain[order] > _NOISE * abs(here.objective)]
+        size = len(order)
+        while size:
+            w = here.w.copy()
+            w[order[:size]] = aim[order[:size]]
+            new = self.point(w, here.b)
+            if new.objective < here.objective - _NOISE * abs(here.objective):
+                return new
+            size //= 2
+        return None
+
+    def _bolder(self, here: _Point) -> _Point | None:
+        """The same by the curvatures that the loss has here, where they are smaller than D."""
+        problem = self.problem
+        if problem.loss == "squared_error":
+            return None
+        h = problem.weighted(problem.curvatures(here.z))
+        _, first, second = moments(problem.X, h, h)
+        mass = float(h.sum())
+        bend = second - (first * first / mass if problem.fit_intercept and mass > 0 else 0.0)
+        bend = np.maximum(bend, _LEAST_L * self.D)
+        aim = self.penalty.prox(here.w - self.gradient(here) / bend, bend)
+        return self._some(here, aim, bend)

@@ -1,0 +1,82 @@
+"""Newton steps on the weights that a penalty with p < 1 leaves other than 0.
+
+There the penalty is smooth, and steps that may not pass 0 need no threshold; proximal steps long
+enough for a flat loss would cut off weights that are worth their price. With h_i = s_i/S times
+loss''(z_i) and the mean c of the rows under them, which takes b out, the direction d solves
+
+    (sum_i h_i (x_i - c)(x_i - c)^T + diag(alpha (p - 1) |w_j|^(p-2))) d = -(gradient + penalty'(w))
+
+by conjugate gradients scaled by D, as far as the gradient asks for and the curvature is positive
+(Dembo & Steihaug 1983, "Truncated-Newton algorithms for large-scale unconstrained optimization").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ._blocks import rmatvec
+from ._centred import hessian_product
+from ._problem import Problem
+from ._prox import Penalty
+
+__all__ = ["direction", "farthest"]
+
+_MOST_PRODUCTS = 20
+_FORCING = 0.1
+# How much of the way to 0 a weight may go in one step
+_NEARLY = 0.9
+
+
+def direction(problem: Problem, penalty: Penalty, w: np.ndarray, z: np.ndarray,
+              gradient: np.ndarray, D: np.ndarray, least: float) -> tuple[np.ndarray, float]:
+    """(d, the slope of P along d), 0 where w is; a d of zeros where no slope along a scaled column
+    is above `least`, or the curvature is not above 0 from the first."""
+    kept = np.flatnonzero(w)
+    size = np.abs(w[kept])
+    slope, bend = np.zeros(len(kept)), np.zeros(len(kept))
+    if penalty.p > 0:
+        slope = penalty.alpha * np.copysign(size ** (penalty.p - 1), w[kept])
+        bend = penalty.alpha * (penalty.p - 1) * size ** (penalty.p - 2)
+    out, total = np.zeros(len(w)), gradient[kept] + slope
+    if not (np.abs(total) / np.sqrt(D[kept])).max(initial=0.0) > least:
+        return out, 0.0
+    h = problem.weighted(problem.curvatures(z))
+    mass, centre = float(h.sum()), np.zeros(len(w))
+    if problem.fit_intercept and mass > 0:
+        centre = rmatvec(problem.X, h) / mass
+
+    def product(v: np.ndarray) -> np.ndarray:
+        """The matrix times v."""
+        full = np.zeros(len(w))
+        full[kept] = v
+        return hessian_product(problem.X, full, centre, h)[1][kept] + bend * v
+
+    out[kept] = _conjugate_gradients(product, -total, D[kept])
+    return out, float(total @ out[kept])
+
+
+def _conjugate_gradients(product: Callable[[np.ndarray], np.ndarray], r: np.ndarray,
+                         scale: np.ndarray) -> np.ndarray:
+    """About the solution of the system with the right side r."""
+    x, y = np.zeros_like(r), r / scale
+    p, rho = y.copy(), float(r @ y)
+    least = _FORCING**2 * rho
+    for _ in range(_MOST_PRODUCTS):
+        image = product(p)
+        bend = float(p @ image)
+        if not bend > 0 or rho <= least:
+            break
+        x += rho / bend * p
+        r = r - rho / bend * image
+        y = r / scale
+        last, rho = rho, float(r @ y)
+        p = y + rho / last * p
+    return x
+
+
+def farthest(w: np.ndarray, d: np.ndarray) -> float:
+    """The largest step, up to 1, on which no weight comes near 0."""
+    toward = np.flatnonzero(w * d < 0)
+    return min(1.0, float(_NEARLY * np.min(np.abs(w[toward] / d[toward]), initial=np.inf)))

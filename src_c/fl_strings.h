@@ -1,0 +1,135 @@
+/* Strings of a column as whoever made it has laid them out, and numbers for the distinct ones.
+ *
+ * Layouts, all of them Arrow's: OFFSETS32 and OFFSETS64 (string i is data[offsets[i]] ...
+ * data[offsets[i + 1] - 1]); VIEWS (16 bytes each: the length, and then up to 12 bytes of text, or
+ * its first four, the number of a buffer and the place in it). A bit of `validity` says whether
+ * there is a string; NULL: everywhere.
+ *
+ * Arrow's columns are trusted, as everyone who takes them does: their makers have checked them.
+ */
+#ifndef FL_STRINGS_H
+#define FL_STRINGS_H
+
+#include <string.h>
+
+#include "fl_common.h"
+
+enum fl_strings_layout { FL_OFFSETS32, FL_OFFSETS64, FL_VIEWS };
+
+struct fl_strings {
+    int layout;
+    int64_t offset; /* of the first string, in validity, offsets and views */
+    const uint8_t *validity;
+    const void *places; /* offsets or views */
+    const uint8_t *data; /* never NULL, even where all strings are empty */
+    const uint8_t *const *buffers; /* of views */
+};
+
+struct fl_string {
+    const uint8_t *bytes; /* NULL: none */
+    int64_t size;
+};
+
+FL_INLINE int64_t fl_int32_at(const uint8_t *p) {
+    int32_t value;
+    memcpy(&value, p, sizeof value);
+    return value;
+}
+
+/* String i. */
+FL_INLINE struct fl_string fl_string_at(const struct fl_strings *s, int64_t i) {
+    struct fl_string found = {NULL, 0};
+    i += s->offset;
+    if (s->validity && !(s->validity[i >> 3] >> (i & 7) & 1)) return found;
+    if (s->layout == FL_OFFSETS32) {
+        const int32_t *ends = (const int32_t *)s->places;
+        found.bytes = s->data + ends[i];
+        found.size = ends[i + 1] - ends[i];
+    } else if (s->layout == FL_OFFSETS64) {
+        const int64_t *ends = (const int64_t *)s->places;
+        found.bytes = s->data + ends[i];
+        found.size = ends[i + 1] - ends[i];
+    } else {
+        const uint8_t *view = (const uint8_t *)s->places + 16 * i;
+        found.size = fl_int32_at(view);
+        found.bytes = found.size <= 12
+                          ? view + 4
+                          : s->buffers[fl_int32_at(view + 8)] + fl_int32_at(view + 12);
+    }
+    return found;
+}
+
+/* A hash for the table only: eight bytes at a time. */
+FL_INLINE uint64_t fl_string_hash(struct fl_string s) {
+    uint64_t h = (uint64_t)s.size * 0x9e3779b97f4a7c15u, word;
+    int64_t k = 0;
+    for (; k + 8 <= s.size; k += 8) {
+        memcpy(&word, s.bytes + k, 8);
+        h = (h ^ word) * 0xff51afd7ed558ccdu;
+        h ^= h >> 32;
+    }
+    if (k < s.size) {
+        word = 0;
+        memcpy(&word, s.bytes + k, (size_t)(s.size - k));
+        h = (h ^ word) * 0xff51afd7ed558ccdu;
+        h ^= h >> 32;
+    }
+    return h ^ h >> 29;
+}
+
+/* What has been numbered: the string of each number, its hash, and a table from hashes to numbers
+ * plus one, of a power of two of slots. */
+struct fl_numbered {
+    int64_t n;
+    int64_t capacity;
+    struct fl_string *strings;
+    uint64_t *hashes;
+    int32_t *slots;
+    uint64_t mask;
+};
+
+/* Put the numbers into an empty table. */
+FL_INLINE void fl_rebuild(struct fl_numbered *known) {
+    for (int64_t number = 0; number < known->n; number++) {
+        uint64_t slot = known->hashes[number] & known->mask;
+        while (known->slots[slot]) slot = (slot + 1) & known->mask;
+        known->slots[slot] = (int32_t)(number + 1);
+    }
+}
+
+/* Number of a string; -1 if it is new and there is no room. */
+FL_INLINE int64_t fl_number(struct fl_numbered *known, struct fl_string s) {
+    const uint64_t hash = fl_string_hash(s);
+    uint64_t slot = hash & known->mask;
+    for (; known->slots[slot]; slot = (slot + 1) & known->mask) {
+        const int64_t number = known->slots[slot] - 1;
+        const struct fl_string *other = &known->strings[number];
+        if (known->hashes[number] == hash && other->size == s.size &&
+            memcmp(other->bytes, s.bytes, (size_t)s.size) == 0) {
+            return number;
+        }
+    }
+    if (known->n == known->capacity) return -1;
+    known->strings[known->n] = s;
+    known->hashes[known->n] = hash;
+    known->slots[slot] = (int32_t)(known->n + 1);
+    return known->n++;
+}
+
+/* Numbers of strings start ... stop - 1, -1 where there is none. Ends early where a new one finds
+ * no room; returns where. */
+FL_INLINE int64_t fl_number_strings(const struct fl_strings *s, struct fl_numbered *known,
+                                    int64_t start, int64_t stop, int32_t *codes) {
+    for (int64_t i = start; i < stop; i++) {
+        const struct fl_string string = fl_string_at(s, i);
+        int64_t number = -1;
+        if (string.bytes) {
+            number = fl_number(known, string);
+            if (number < 0) return i;
+        }
+        codes[i - start] = (int32_t)number;
+    }
+    return stop;
+}
+
+#endif
