@@ -221,7 +221,7 @@ class ProximalNewton:
                 self.share @ np.einsum("ik,ik->i", other.p - self.q, along))
             if other.value < best.value + 1e-15 * abs(best.value):
                 best = other
-            if abs(slope) <= -_FLAT * fall:
+            if abs(slope) <= -_FLAT * fall and best is other:
                 break
             if slope < 0:
                 low, at_low = length, slope

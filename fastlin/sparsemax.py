@@ -57,7 +57,8 @@ class SparsemaxClassifier(
         (L2 or none) and "primal_cd" (L1, elastic net) force one. All lead to the same optimum.
     max_iter : int, default=1000
         Largest number of iterations: passes over the data for "dual_cd", Newton steps for the
-        others.
+        others. On few columns "auto" takes a few steps of Newton's method where they are cheap,
+        then ascends by rows, and goes back to Newton's method where that is slow.
     verbose : int, default=0
         Above 0 a line about the optimum goes to standard error.
     {parameters("warm_start")}

@@ -33,7 +33,7 @@ _LAST = f"""verbose : int, default=0
         Above 0 a line about each optimum goes to standard error.
     {parameters("random_state", random_state=0)}
     max_iter : int, default=1000
-        Largest number of passes over the rows.
+        Largest number of passes over the rows and, where these are slow, steps of Newton's method.
     {parameters("warm_start")}"""
 
 _OBJECTIVE = """What is minimised, over ``C * sum(s)``: the mean loss plus the penalty."""
