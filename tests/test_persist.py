@@ -442,9 +442,10 @@ def test_every_estimator_can_be_named_in_a_file():
         and not cls.__name__.startswith("_")
         and cls.__name__ in vars(sys.modules[cls.__module__]).get("__all__", ())
         and hasattr(cls, "fit")
+        and cls.__init__ is not object.__init__  # a base of others has no parameters
         and cls is not GridSearchCV  # its best estimator is what is stored
     ]
-    assert len(concrete) >= 3
+    assert len(concrete) >= 30
     for cls in concrete:
         assert persist_module._home_of(cls.__name__) == cls.__module__.rpartition(".")[2]
 
