@@ -26,6 +26,8 @@ MOST_ROWS = 1500
 # Curvatures below this are taken for this: the step is shorter, and safe.
 _LEAST_BEND = 1e-9
 _MOST_HALVES = 30
+# A fall of the objective by less than this share of it is none.
+_ROUNDING = 1e-12
 
 
 def ascend(problem: Problem, gram: np.ndarray, mass: np.ndarray, v: np.ndarray, b: float,
@@ -33,6 +35,7 @@ def ascend(problem: Problem, gram: np.ndarray, mass: np.ndarray, v: np.ndarray, 
     """Take steps from w = sum_i v_i phi(x_i) and b until `measure`, given dual variables, returns a
     gap of at most tol, or steps gain no more; returns how many, at most so many."""
     f, before = gram @ v, np.inf
+    objective = _objective(problem, v, f, b)
     for steps in range(1, most + 1):
         if is_cancelled():
             raise Cancelled
@@ -45,10 +48,18 @@ def ascend(problem: Problem, gram: np.ndarray, mass: np.ndarray, v: np.ndarray, 
         size = _shortened(problem, v, f, b, new_v - v, along, shift)
         v, f, b = v + size * (new_v - v), f + size * along, b + size * shift
         gap = measure(-problem.slopes(f + b))
-        if gap <= tol or size == 0 or (size == 1 and not gap < 0.5 * before):
+        last, objective = objective, _objective(problem, v, f, b)
+        # far from the optimum the gap may rise while the objective falls
+        falls = gap < 0.5 * before or last - objective > _ROUNDING * last
+        if gap <= tol or size == 0 or (size == 1 and not falls):
             return steps
         before = gap
     return most
+
+
+def _objective(problem: Problem, v: np.ndarray, f: np.ndarray, b: float) -> float:
+    """The objective at responses f + b, f = K v"""
+    return problem.mean_loss(f + b) + 0.5 * problem.l2 * float(v @ f)
 
 
 def _step(problem: Problem, gram: np.ndarray, mass: np.ndarray,

@@ -77,6 +77,14 @@ def test_the_gap(loss, C, weight, kernel):
     assert_certified(model, loss, K, np.where(Y == "out", 1.0, -1.0), mass)
 
 
+@pytest.mark.parametrize("loss", ["squared_hinge", "log_loss"])
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+@pytest.mark.parametrize("C", [1e3, 1e4])
+def test_weak_penalties_are_no_obstacle(loss, kernel, C):
+    model = made(loss, C=C, kernel=kernel, gamma=0.3).fit(X, Y)  # and warns of nothing
+    assert model.duality_gap_[0] <= 1e-4
+
+
 @pytest.mark.parametrize("loss", MACHINES)
 def test_rows_that_come_and_go(loss, monkeypatch):
     """With little memory rows are made again, and with rows left out they are fewer."""
