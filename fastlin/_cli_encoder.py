@@ -78,7 +78,7 @@ class Columns:
         values = self.column(name)
         try:
             numbers = np.array(values, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             numbers = np.array([_number(value) for value in values])
         wrong = ~np.isfinite(numbers)
         if wrong.any():
@@ -111,7 +111,7 @@ def _number(value: Any) -> float:
     """Return a number, NaN for what is none."""
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return math.nan
 
 
@@ -444,14 +444,22 @@ class ColumnEncoder(TransformerMixin, Estimator):
         """(rows, means, variances) of the numbers of this block and of those before."""
         columns = [table.numbers(name, _NO_NUMBER) for name in self.numeric_]
         n = len(table)
-        mean = np.array([column.mean() for column in columns])
-        variance = np.array([column.var() for column in columns])
-        if before is None:
-            return n, mean, variance
-        n0, mean0, variance0 = before
-        share, step = n / (n0 + n), mean - mean0
-        variance = variance0 + (variance - variance0) * share + step**2 * share * (1 - share)
-        return n0 + n, mean0 + step * share, variance
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = np.array([column.mean() for column in columns])
+            variance = np.array([column.var() for column in columns])
+            if before is not None:
+                n0, mean0, variance0 = before
+                share, step = n / (n0 + n), mean - mean0
+                spread = step**2 * share * (1 - share)
+                variance = variance0 + (variance - variance0) * share + spread
+                n, mean = n0 + n, mean0 + step * share
+        for name, one in zip(self.numeric_, variance, strict=True):
+            if not np.isfinite(one):
+                raise ValueError(
+                    f"the column {name!r} holds numbers whose squares overflow: divide it by a "
+                    "constant."
+                )
+        return n, mean, variance
 
     def _encoder_of(self, known: list[set]) -> OneHotEncoder:
         """An encoder that has seen these categories."""

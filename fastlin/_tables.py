@@ -472,6 +472,8 @@ def _json_object(line: str, name: str, number: int) -> dict[str, Any]:
         raise ValueError(
             f"{name}, line {number}: bad JSON at character {error.colno}: {error.msg}."
         ) from None
+    except ValueError as error:  # an integer of thousands of digits
+        raise ValueError(f"{name}, line {number}: {error}.") from None
     except RecursionError:
         raise ValueError(f"{name}, line {number}: JSON is nested too deeply.") from None
     if not isinstance(row, dict):

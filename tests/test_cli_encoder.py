@@ -70,6 +70,8 @@ def test_explained_ngrams_have_the_sign_of_their_hash():
         (ColumnEncoder(text="size"), TABLE, ValueError, "X, row 0: 'size' must be a text"),
         (ColumnEncoder(numeric=["a"]), {"a": [1, None]}, ValueError, "row 1.*holds nothing"),
         (ColumnEncoder(numeric=["a"]), {"a": [1.0, float("inf")]}, ValueError, "finite number"),
+        (ColumnEncoder(numeric=["a"]), {"a": [1.0, 10**400]}, ValueError, "finite number"),
+        (ColumnEncoder(numeric=["a"]), {"a": [1e308, -1e308]}, ValueError, "squares overflow"),
         (ColumnEncoder(numeric=["a"]), {"a": []}, ValueError, "at least one row"),
         (ColumnEncoder(numeric=["a"]), {"a": [1], "b": [1, 2]}, ValueError, "one length"),
         (ColumnEncoder(numeric=["a"]), [[1]], TypeError, "X must be a dict"),

@@ -317,7 +317,7 @@ def test_resident_memory_of_the_shell(tmp_path):
     pytest.importorskip("resource")
     done = subprocess.run(
         [sys.executable, "-c", code, "train", path, model, "--stream", "--epochs", "2"],
-        capture_output=True, text=True, env={**os.environ, "PYTHONPATH": ROOT},
+        capture_output=True, text=True, env={**os.environ, "PYTHONPATH": ROOT}, cwd=tmp_path,
     )  # fmt: skip
     status, grown = done.stdout.splitlines()[-1].split()
     assert status == "0"

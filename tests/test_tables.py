@@ -131,6 +131,7 @@ def test_json_round_trip(rows):
         (b'{"a": 1}\n{"a": }\n', "jsonl", "line 2: bad JSON at character 7: Expecting value"),
         (b"[1, 2]\n", "jsonl", r"line 1: one JSON object a line is expected, got \[1, 2\]"),
         (b"[" * 200_000, "jsonl", "line 1: JSON is nested too deeply"),
+        (b'{"a": %s}' % (b"9" * 5000), "jsonl", "line 1: Exceeds the limit"),
         (b'{"a": "\xe9"}', "jsonl", r"line 1: not UTF-8 \(byte 0xe9 at position 8\)"),
     ],
 )
