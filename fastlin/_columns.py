@@ -324,7 +324,7 @@ def _from_dictionary(codes: np.ndarray, values: np.ndarray, missing: Any = np.na
         return _only_present(inner.codes[codes], values)
     if values.dtype.kind in "mM":
         values = np.append(values, values.dtype.type("NaT"))
-    elif values.dtype.kind in "biuf":
+    elif values.dtype.kind == "f" or values.dtype.kind in "iu" and _are_floats(values):
         values = values.astype(np.float64, copy=False)
         if not np.isnan(values).any():
             values = np.append(values, np.nan)
@@ -333,6 +333,12 @@ def _from_dictionary(codes: np.ndarray, values: np.ndarray, missing: Any = np.na
     place = len(values) - 1 if values.dtype.kind != "f" else int(np.isnan(values).argmax())
     # The code -1 finds the last of the inner codes.
     return _only_present(np.append(inner.codes, place)[codes], values)
+
+
+def _are_floats(values: np.ndarray) -> bool:
+    """Whether float64 tells integers apart."""
+    exact = 2**53
+    return bool(((values >= -exact) & (values <= exact)).all())
 
 
 def _coded_strings(column: Any, missing: Any) -> Coded | None:
@@ -382,6 +388,10 @@ def _polars_column(column: Any) -> Coded:
             codes[physical.codes], _object_array(known.cast(str).to_list()), None
         )
     coded = _coded_strings(column, None) if name == "String" else None
+    if coded is None and column.null_count() and column.dtype.is_integer():
+        inner = _coded(column.fill_null(0).to_numpy())
+        codes = np.where(column.is_null().to_numpy(), -1, inner.codes)
+        return _from_dictionary(codes, inner.values, None)
     return _coded(column.to_numpy()) if coded is None else coded
 
 

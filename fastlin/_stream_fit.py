@@ -212,9 +212,10 @@ class StreamRegressorMixin:
             ``(X, y)`` or ``(X, y, sample_weight)``, or a function that returns an iterable of them.
         label : str, optional
             The column to predict, where the file is a table.
-        encoder : callable or transformer, optional
-            Makes X of the other columns of a block of a table, a dict of lists. By default they
-            have to be numbers.
+        encoder : callable, optional
+            Makes X of the other columns of a block of a table, which it gets as a dict of lists:
+            ``lambda columns: fitted.transform(pandas.DataFrame(columns))``. By default they have to
+            be numbers.
         format : {"svmlight", "csv", "tsv", "jsonl", "parquet"}, default=None
             By default what `fastlin.io.detect_format` finds.
         header : bool, default=True
@@ -293,9 +294,10 @@ class StreamClassifierMixin:
             All labels that may come; another one is an error. By default those that come.
         label : str, optional
             The column to predict, where the file is a table. Cells of CSV are strings.
-        encoder : callable or transformer, optional
-            Makes X of the other columns of a block of a table, a dict of lists. By default they
-            have to be numbers.
+        encoder : callable, optional
+            Makes X of the other columns of a block of a table, which it gets as a dict of lists:
+            ``lambda columns: fitted.transform(pandas.DataFrame(columns))``. By default they have to
+            be numbers.
         format : {"svmlight", "csv", "tsv", "jsonl", "parquet"}, default=None
             By default what `fastlin.io.detect_format` finds.
         header : bool, default=True

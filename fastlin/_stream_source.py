@@ -13,6 +13,7 @@ from ._files import is_unseekable, opened_for_reading, opened_once
 from ._params import shown
 from ._svmlight import SvmlightReader
 from ._tables import Table, detect_format, table_blocks
+from ._targets import listed
 
 __all__ = ["SourceOptions", "blocks_of", "is_file", "svmlight_blocks"]
 
@@ -89,18 +90,29 @@ def _file_blocks(source: Any, options: SourceOptions) -> Iterator[tuple]:
         return
     if options.label is None:
         raise ValueError(f"label must name the column to predict of a {format} file, got None.")
-    wanted = [options.label]
+    wanted, names = [options.label], None
     for table in table_blocks(
         source, format, header=options.header, columns=wanted if format == "jsonl" else ()
     ):
         if table.lines:
-            yield _encoded(table, options), _labels(table, options), None
+            names = _feature_names(table, options.label, names)
+            yield _encoded(table, names, options), _labels(table, options), None
 
 
-def _encoded(table: Table, options: SourceOptions) -> Any:
+def _feature_names(table: Table, label: str, before: list[str] | None) -> list[str]:
+    """The columns of a block besides the label, in the order of the blocks before."""
+    table.column(label)
+    names = [name for name in table.columns if name != label]
+    if before is not None and set(before) != set(names):
+        raise table.error_at(
+            0, f"the columns from here on are {listed(names)}, but those before {listed(before)}"
+        )
+    return before or names
+
+
+def _encoded(table: Table, names: list[str], options: SourceOptions) -> Any:
     """The features of a block of a table."""
-    table.column(options.label)
-    columns = {name: cells for name, cells in table.columns.items() if name != options.label}
+    columns = {name: table.columns[name] for name in names}
     encoder = options.encoder
     if encoder is not None:
         transform: Callable = encoder.transform if hasattr(encoder, "transform") else encoder

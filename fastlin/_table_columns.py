@@ -61,6 +61,8 @@ def _place(column: Any, names: list[str] | None, n_columns: int) -> int:
             raise ValueError(f"X has no column names, so {column!r} names none; use numbers.")
         if column not in names:
             raise ValueError(f"X has no column {column!r}; its columns are {shown(names, 300)}.")
+        if names.count(column) > 1:
+            raise ValueError(f"X has {names.count(column)} columns {column!r}; use numbers.")
         return names.index(column)
     if isinstance(column, (int, np.integer)) and not is_bool(column):
         if not -n_columns <= column < n_columns:

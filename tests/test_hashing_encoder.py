@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastlin
-from fastlin import HashingEncoder
+from fastlin import HashingEncoder, OneHotEncoder
 from fastlin._category_hashes import category_text
 from fastlin._core import hashed
 
@@ -272,3 +272,19 @@ def test_scikit_learns_own_checks():
     for estimator, check in checks.estimator_checks_generator(HashingEncoder(64)):
         if check.func.__name__ != "check_array_api_input":
             check(estimator)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_a_missing_cell_changes_no_other(library):
+    module = pytest.importorskip(library)
+    frame = {
+        "pandas": lambda values: module.DataFrame({"a": module.array(values)}),
+        "polars": lambda values: module.DataFrame({"a": values}),
+        "pyarrow": lambda values: module.table({"a": values}),
+    }[library]
+    for values in ([True, False], [2**60 + 1, 2**60], [3, -4]):
+        encoder = HashingEncoder(n_features=1 << 16, alternate_sign=False)
+        whole = encoder.transform(frame(values)).indices.tolist()
+        assert encoder.transform(frame([*values, None])).indices.tolist()[:2] == whole
+        width = OneHotEncoder().fit_transform(frame([*values, None])).shape[1]
+        assert width == 3

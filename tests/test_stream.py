@@ -1,6 +1,7 @@
 """Learning from blocks: the model is that of `fit` or `partial_fit`, and nothing is left behind."""
 
 import io
+import json
 import os
 import subprocess
 import sys
@@ -332,3 +333,25 @@ def test_blocks_of_svmlight():
     joined = np.concatenate([rows.toarray() for rows, _ in found[:1]])
     np.testing.assert_allclose(joined[:N], X.toarray()[: len(joined)], rtol=1e-6)
     assert sum(len(y) for _, y in found) == 30 * N
+
+
+def test_columns_of_json_lines_go_by_their_names():
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(size=(2, 6000))
+    y = (a > b).astype(int)
+
+    def line(i, names):
+        row = {"a": a[i], "b": b[i], "c": 0.0, "y": int(y[i])}
+        return json.dumps({name: row[name] for name in names}).encode() + b"\n"
+
+    def lines(names_after):
+        return b"".join(line(i, "aby" if i < 4096 else names_after) for i in range(6000))
+
+    def fitted(text):
+        model = SGDClassifier(max_iter=3, tol=None, random_state=0)
+        return model.fit_stream(text, label="y", format="jsonl")
+
+    expected = fitted(lines("aby"))
+    assert fitted(lines("yba")).coef_.tobytes() == expected.coef_.tobytes()
+    with pytest.raises(ValueError, match="line 4097: the columns from here on are 'a', 'c'"):
+        fitted(lines("acy"))
