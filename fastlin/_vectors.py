@@ -23,6 +23,9 @@ __all__ = ["Vectors", "dot_products", "gaussian", "in_strips", "polynomial"]
 # Numbers of a strip of the Gram matrix, and of rows that are spread out: some 50 ms, and 32 MB
 _STRIP = 1 << 21
 _SPREAD = 1 << 22
+_EPS = float(np.finfo(np.float64).eps)
+# The error of gamma |x - z|^2 that is taken
+_CLOSE = 1e-6
 
 
 class Vectors:
@@ -38,6 +41,7 @@ class Vectors:
         if self.dense is not None and centre is not None:
             self.dense = self.dense - centre
         self._squares: np.ndarray | None = None
+        self._largest = 0.0
 
     def __len__(self) -> int:
         return len(self.X)
@@ -56,8 +60,16 @@ class Vectors:
             else:
                 self._squares = row_squares(self.X)
                 if centre is not None:
+                    self._largest = float(self._squares.max(initial=0.0))
                     self._squares += centre @ centre - 2 * matvec(self.X, centre)
+            self._largest = max(self._largest, float(self._squares.max(initial=0.0)))
         return self._squares
+
+    @property
+    def rounding(self) -> float:
+        """About what a squared distance from one of the rows may be wrong by."""
+        self.measure()
+        return 8 * _EPS * self._largest
 
     def taken(self, rows: np.ndarray) -> Vectors:
         """Some of the rows."""
@@ -106,6 +118,11 @@ def polynomial(A: Vectors, rows: slice | np.ndarray, B: Vectors, degree: int, ga
 def gaussian(A: Vectors, rows: slice | np.ndarray, B: Vectors, gamma: float,
              out: np.ndarray | None = None) -> np.ndarray:
     """exp(-gamma |x - z|^2) of some rows of A with all of B."""
+    if gamma * max(A.rounding, B.rounding) > _CLOSE:
+        raise ValueError(
+            "rows of X lie so far from each other, or sparse ones from 0, that rounding hides "
+            f"their distances at gamma={gamma:g}: scale the columns, or choose a lower gamma."
+        )
     out = np.ascontiguousarray(dot_products(A, rows, B, out))
     _gram.gaussian(out, gamma, np.ascontiguousarray(A.squares[rows]), B.squares)
     if A is B:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ._exceptions import warn_convergence
 from ._gram_rows import GramRows
 from ._kernel_machine import DualMachine, KernelMachine
 from ._kernel_perceptron import learn_by_mistakes
@@ -156,6 +157,11 @@ class KernelPerceptron(KernelMachine):
             self.max_iter, self.tol, self.n_iter_no_change, self.shuffle, seed,
         )
         self.n_iter_, self.n_mistakes_ = learnt.n_iter, learnt.n_mistakes
+        if not learnt.converged:
+            warn_convergence(
+                f"KernelPerceptron stopped after {learnt.n_iter} epochs, before its mean loss had "
+                f"ceased to fall by tol={self.tol:g}; raise max_iter or tol."
+            )
         return learnt.a, learnt.b
 
 

@@ -313,3 +313,8 @@ def test_gamma_counts_weights_as_repetitions():
         gram[:, model.support_] @ model.dual_coef_[0] + model.intercept_[0],
         model.decision_function(X), rtol=1e-9,
     )  # fmt: skip
+
+
+def test_a_perceptron_that_was_cut_short_says_so():
+    with pytest.warns(fastlin.ConvergenceWarning, match="stopped after 1 epochs"):
+        KernelPerceptron(max_iter=1).fit(X, np.arange(len(X)) % 2)

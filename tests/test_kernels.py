@@ -214,3 +214,15 @@ def test_a_deep_tree_needs_no_recursion():
 def test_refusals(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+def test_distances_lost_in_rounding_are_refused():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 3)) + 1e3
+    expected = table(lambda x, z: np.exp(-0.3 * ((x - z) ** 2).sum()), X, X)
+    for rows in (X, sparse.csr_array(X)):
+        np.testing.assert_allclose(rbf_kernel(rows, gamma=0.3), expected, atol=1e-8)
+    with pytest.raises(ValueError, match="rounding hides their distances at gamma=0.3: scale"):
+        rbf_kernel(sparse.csr_array(X + 1e7), gamma=0.3)
+    with pytest.raises(ValueError, match="rounding hides"):
+        rbf_kernel([[0.0], [1.0], [1e9]], gamma=0.5)
