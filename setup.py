@@ -40,7 +40,7 @@ MODULES = {
     "scorer": [],
     "documents": [],
     "text": ["fl_text.c"],
-    "ngrams": ["fl_ngrams.c", "fl_text.c"],
+    "ngrams": ["fl_ngrams.c", "fl_ngrams_text.c"],
     "parse": ["fl_svmlight.c"],
     "encode": [],
     "hashed": [],
