@@ -12,6 +12,8 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 __all__ = ["Cancelled", "aside", "is_cancelled", "n_threads", "run"]
 
 # Seconds between two looks at Ctrl-C, where a wait for threads can't be interrupted (Windows).
@@ -59,14 +61,16 @@ def n_threads(n_jobs: int | None) -> int:
 
 def aside(function: Callable[..., Any], *values: Any, **options: Any) -> Any:
     """Call a long function of another library, which looks neither for Ctrl-C nor for a run that
-    is given up, in a thread of its own; if either comes, it is left to end by itself, and what it
-    returns is forgotten."""
+    is given up, in a thread of its own that has the caller's `np.errstate`; if either comes, it is
+    left to end by itself, and what it returns is forgotten."""
     found: list[tuple[Any, BaseException | None]] = []
+    errors = np.geterr()
     done = threading.Event()
 
     def call() -> None:
         try:
-            found.append((function(*values, **options), None))
+            with np.errstate(**errors):
+                found.append((function(*values, **options), None))
         except BaseException as error:
             found.append((None, error))
         finally:
