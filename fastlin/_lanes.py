@@ -191,7 +191,7 @@ class Pass:
 
     def _lanes_at(self, places: list[int]) -> list[int]:
         """The lanes of some places, one after another."""
-        return [lane for place in places for lane in range(*self._span(place).indices(1 << 30))]
+        return [place * self.width + k for place in places for k in range(self.width)]
 
     def _lay_out_patterns(self) -> None:
         """Weights and targets of the lanes, by what the rows have in common."""
@@ -279,23 +279,22 @@ class Pass:
 
     def _take_out(self, done: list[int]) -> None:
         """Make learners of the models at places that are done; they learn no more."""
-        for place in done:
+        good, X = [k for k in done if self.models[self.placed[k]].error is None], self.stream.X
+        lanes = self._lanes_at(good)
+        arrays = [self._lane_arrays(kept, lanes) for kept in (self.v, self.u, self.paid)]
+        for k, place in enumerate(good):
             model = self.models[self.placed[place]]
-            if model.error is None:
-                memory = self._memory(self._span(place), model.rule)
-                X = self.stream.X
-                model.learner = make_learner(
-                    X.shape[1], X.dtype, model.rule, self.width, memory=memory
-                )
+            own = [kept[self._span(k)] for kept in arrays]
+            memory = self._memory(self._span(place), model.rule, *own)
+            model.learner = make_learner(X.shape[1], X.dtype, model.rule, self.width, memory=memory)
         self.active -= set(done)
         self.pattern_weight[:, self._lanes_at(done)] = 0.0
         if self.active:
             self._forget_idle_patterns()
 
-    def _memory(self, span: slice, rule: dict[str, Any]) -> dict[str, Any]:
-        """The memory of the learner that some lanes make."""
-        lanes = list(range(span.start, span.stop))
-        v, u, paid = (self._lane_arrays(kept, lanes) for kept in (self.v, self.u, self.paid))
+    def _memory(self, span: slice, rule: dict[str, Any], v: list[np.ndarray],
+                u: list[np.ndarray], paid: list[np.ndarray]) -> dict[str, Any]:
+        """The memory of the learner that some lanes make, given their arrays."""
         state = {name: float(self.lanes[_FIELD[name], span.start]) for name in _STATE}
         rest = {"state": state, "rule": dict(rule)}
         if self.width == 1:
@@ -304,8 +303,8 @@ class Pass:
         b[0] = self.lanes[_FIELD["intercept"], span]
         b[1] = self.lanes[_FIELD["sum_intercept"], span]
         state.update(intercept=0.0, sum_intercept=0.0)
-        V, u, paid = (np.stack(arrays, axis=1).ravel() for arrays in (v, u, paid))
-        return {"V": V, "b": b, "u": u, "paid": paid, **rest}
+        flat = [np.stack(arrays, axis=1).ravel() for arrays in (v, u, paid)]
+        return {"V": flat[0], "b": b, "u": flat[1], "paid": flat[2], **rest}
 
     def _compact(self) -> bool:
         """Move the lanes that still learn together, once half of them are gone."""
