@@ -70,16 +70,20 @@ def fractions(y: Any) -> np.ndarray | None:
             return None
     elif len(getattr(y, "shape", ())) != 2:
         return None
+    is_sparse = hasattr(y, "tocsr")
     try:
-        table = y.toarray() if hasattr(y, "tocsr") else np.asarray(y)
+        table = y if is_sparse else np.asarray(y)
     except ValueError:
         return None  # rows of different lengths
     if table.dtype.kind != "f" or table.ndim != 2 or table.shape[1] < 2:
         return None
-    undefined = np.isnan(table)
-    within = (((table >= 0) & (table <= 1)) | undefined).all()
-    if not within or not ((table > 0) & (table < 1)).any():
+    # a sparse matrix of labels, of which there may be many, is not filled up to find that out
+    stored = y.tocoo().data if is_sparse else table
+    within = (((stored >= 0) & (stored <= 1)) | np.isnan(stored)).all()
+    if not within or not ((stored > 0) & (stored < 1)).any():
         return None
+    table = y.toarray() if is_sparse else table
+    undefined = np.isnan(table)
     if undefined.any():
         row, column = np.argwhere(undefined)[0]
         raise ValueError(f"Input y contains NaN, in row {row} and column {column}.")

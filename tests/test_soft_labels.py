@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 from fastlin import GridSearchCV, LogisticRegression, SparsemaxClassifier
+from fastlin._labels import fractions
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4))
@@ -43,6 +44,12 @@ def test_forms_of_a_table():
     before = q.copy()
     LogisticRegression().fit(X, q)
     np.testing.assert_array_equal(q, before)
+
+
+def test_sparse_labels_are_not_filled_up_to_see_that_they_are_no_shares():
+    labels = sparse.csr_array(([1.0, 1.0], [0, 2**30], [0, 1, 2]), shape=(2, 2**31 - 1))
+    assert fractions(labels) is None
+    np.testing.assert_array_equal(fractions(sparse.coo_array(shares(3))).shape, (len(X), 3))
 
 
 def test_what_is_refused():
