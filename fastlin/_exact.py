@@ -36,7 +36,9 @@ from ._soft_labels import Shares
 from ._solve import is_little, solve
 from ._validation import check_sample_weight
 
-__all__ = ["ExactClassifierMixin", "ExactEstimator", "ExactRegressorMixin", "check_size"]
+__all__ = [
+    "ExactClassifierMixin", "ExactEstimator", "ExactRegressorMixin", "check_size", "check_squares",
+]  # fmt: skip
 
 _NO_WEIGHTS = np.empty(0)
 # Squares of sums over rows of targets up to this size are far from overflow.
@@ -72,11 +74,8 @@ class ExactEstimator(Estimator):
         self._check_together()
         rows = rows_of(self, X, True)
         y = self._read_target(y, rows.shape[0])
-        if self._estimator_type == "regressor" and np.abs(y).max() > _MOST_TARGET:
-            raise ValueError(
-                f"y must hold numbers whose squares do not overflow, got {np.abs(y).max():g}; "
-                "divide y by a constant."
-            )
+        if self._estimator_type == "regressor":
+            check_squares(y)
         check_size(rows)
         return rows, y, check_sample_weight(sample_weight, rows.shape[0])
 
@@ -194,6 +193,15 @@ class ExactEstimator(Estimator):
     def _easier(self) -> str:
         """What else would make the problem easier."""
         return ", or lower C" if hasattr(self, "C") else ", or raise alpha"
+
+
+def check_squares(y: np.ndarray) -> None:
+    """Refuse targets so large that squares of errors would overflow."""
+    if np.abs(y).max() > _MOST_TARGET:
+        raise ValueError(
+            f"y must hold numbers whose squares do not overflow, got {np.abs(y).max():g}; "
+            "divide y by a constant."
+        )
 
 
 def check_size(rows: Rows) -> None:

@@ -22,7 +22,14 @@ import numpy as np
 from ._blocks import column_squares, rmatvec, room_for
 from ._core import joint_blocks as _blocks
 from ._isa import ISA
-from ._joint_problem import JointFit, JointProblem, inverse_of_bend, shrunk, times
+from ._joint_problem import (
+    JointFit,
+    JointProblem,
+    inverse_of_bend,
+    least_subgradient,
+    shrunk,
+    times,
+)
 from ._problem import Certificate
 
 __all__ = ["Descent", "solve"]
@@ -133,14 +140,6 @@ class Descent:
 
     # the direction
 
-    def _least_subgradient(self, point: _Point) -> np.ndarray:
-        """The subgradient of least length."""
-        l1 = self.problem.l1
-        g = point.gradient
-        if not l1:
-            return g
-        return np.where(point.W != 0, g + l1 * np.sign(point.W), shrunk(g, l1))
-
     def _product(self, V: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(H + l2 I) (V, v), with columns counted from their mean."""
         problem, point, K = self.problem, self.point, self.problem.n_classes
@@ -224,7 +223,7 @@ class Descent:
     def step(self) -> bool:
         """One step; whether the objective fell."""
         before, self.certificate = self.point.objective, None
-        pull = -self._least_subgradient(self.point)
+        pull = -least_subgradient(self.point.W, self.point.gradient, self.problem.l1)
         mask = None
         if self.problem.l1:
             mask = ((self.point.W != 0) | (pull != 0)).astype(np.float64)
@@ -271,7 +270,7 @@ class Descent:
         roundings: without L2 the dual side takes its first power."""
         if self.problem.l2:
             return False
-        rest = np.abs(self._least_subgradient(other)).max(initial=0.0)
+        rest = np.abs(least_subgradient(other.W, other.gradient, self.problem.l1)).max(initial=0.0)
         return bool(rest < 0.5 * np.abs(pull).max(initial=0.0))
 
     def _proximal_step(self) -> bool:

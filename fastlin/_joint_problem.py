@@ -30,8 +30,8 @@ from ._problem import LOSS_CODES, Certificate
 from ._scores import rows_per_call
 
 __all__ = [
-    "Distributions", "JointFit", "JointProblem", "Sums", "feasible", "inverse_of_bend", "shrunk",
-    "times",
+    "Distributions", "JointFit", "JointProblem", "Sums", "feasible", "inverse_of_bend",
+    "least_subgradient", "shrunk", "times",
 ]  # fmt: skip
 
 _NO_WEIGHTS = np.empty(0)
@@ -355,6 +355,12 @@ class JointFit:
 def shrunk(V: np.ndarray, by: float | np.ndarray) -> np.ndarray:
     """V with each entry nearer to 0 by so much."""
     return V - np.clip(V, -by, by) if np.any(by) else V
+
+
+def least_subgradient(W: np.ndarray, g: np.ndarray, l1: float) -> np.ndarray:
+    """That of least length of an objective with so much L1, whose smooth part has the gradient g
+    at W."""
+    return np.where(W != 0, g + l1 * np.sign(W), shrunk(g, l1)) if l1 else g
 
 
 def feasible(p: np.ndarray, mass: np.ndarray, wanted: np.ndarray) -> np.ndarray:

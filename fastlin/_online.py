@@ -32,7 +32,7 @@ from ._split import split_rows
 from ._task import Task
 from ._validation import check_sample_weight
 
-__all__ = ["OnlineEstimator", "relative_weight"]
+__all__ = ["OnlineEstimator", "relative_weight", "shaped"]
 
 _NO_WEIGHTS = np.empty(0)
 # Binary problems whose targets are made when they are needed
@@ -97,8 +97,8 @@ class OnlineEstimator(Estimator):
             intercept_init = last[1] if intercept_init is None else intercept_init
         if coef_init is None and intercept_init is None:
             return [None] * len(groups)
-        coef = _shaped("coef_init", coef_init, (sum(groups), d))
-        intercept = _shaped("intercept_init", intercept_init, (sum(groups),))
+        coef = shaped("coef_init", coef_init, (sum(groups), d))
+        intercept = shaped("intercept_init", intercept_init, (sum(groups),))
         ends = np.cumsum(groups)[:-1]
         return list(zip(np.split(coef, ends), np.split(intercept, ends), strict=True))
 
@@ -224,7 +224,7 @@ def _visit(learner: Any, rows: Rows, y: Any, weight: np.ndarray, order: np.ndarr
     learner.visit(rows, y, weight, order)
 
 
-def _shaped(name: str, value: Any, shape: tuple) -> np.ndarray:
+def shaped(name: str, value: Any, shape: tuple) -> np.ndarray:
     """An initial value of the right shape; None is zeros."""
     if value is None:
         return np.zeros(shape)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ._blocks import matvec, rmatvec
-from ._joint_problem import JointProblem, shrunk
+from ._joint_problem import JointProblem, least_subgradient
 from ._problem import Problem
 
 __all__ = ["JointObjective", "Objective", "SingleObjective"]
@@ -93,6 +93,4 @@ def with_penalty(problem: Problem | JointProblem, w: np.ndarray, g: np.ndarray) 
     """The least subgradient of loss and penalty, from the gradient of the mean loss."""
     if problem.l2:
         g = g + problem.l2 * w
-    if problem.l1:
-        g = np.where(w != 0, g + problem.l1 * np.sign(w), shrunk(g, problem.l1))
-    return g
+    return least_subgradient(w, g, problem.l1)

@@ -14,8 +14,9 @@ import numpy as np
 
 from ._core.rows import Rows
 from ._data import as_rows
-from ._exact import check_size
+from ._exact import check_size, check_squares
 from ._joint_problem import Distributions, JointProblem
+from ._online import shaped
 from ._optim_methods import METHODS, OPTIONS, Ended, Method, Search
 from ._optim_objective import JointObjective, Objective, SingleObjective
 from ._params import Boolean, Integer, OneOf, RandomState, Real, shown
@@ -32,7 +33,6 @@ __all__ = ["Minimum", "Trace", "minimize"]
 _NO_WEIGHTS = np.empty(0)
 # Joint losses whose value and gradient there are for K outputs
 _JOINT = ("log_loss", "sparsemax", "hinge")
-_MOST_TARGET = 1e100
 _CHECKS = {
     "loss": OneOf(*LOSSES), "method": OneOf(*METHODS), "alpha": Real(0), "l1_ratio": Real(0, 1),
     "fit_intercept": Boolean(), "tol": Real(0), "random_state": RandomState(),
@@ -306,11 +306,7 @@ def _target(loss: str, rows: Rows, y: Any, sample_weight: Any) -> tuple:
         rows, weight, target = rows_taken(rows, kept), weight[kept], target[kept]
     weight = _NO_WEIGHTS if weight is None else weight
     if numeric:
-        if np.abs(target).max() > _MOST_TARGET:
-            raise ValueError(
-                f"y must hold numbers whose squares do not overflow, got "
-                f"{np.abs(target).max():g}; divide y by a constant."
-            )
+        check_squares(target)
         return target, None, weight, rows
     classes, codes = encode_labels(target)
     if len(classes) < 2:
@@ -355,17 +351,7 @@ def _start(objective: Objective, coef_init: Any, intercept_init: Any) -> np.ndar
     free = objective.problem.fit_intercept
     if intercept_init is not None and not free:
         raise ValueError("intercept_init must be None where fit_intercept is False.")
-    shapes = {"coef_init": objective.shape, "intercept_init": objective.shape[:-1]}
-    found = []
-    for name, value in (("coef_init", coef_init), ("intercept_init", intercept_init)):
-        shape = shapes[name]
-        try:
-            array = np.zeros(shape) if value is None else np.array(value, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{name} must hold numbers: {error}.") from None
-        if array.size != int(np.prod(shape)) or not np.isfinite(array).all():
-            raise ValueError(
-                f"{name} must hold finite numbers of shape {shape}, got {shown(value)}."
-            )
-        found.append(array.reshape(shape))
-    return objective.joined(*found)
+    return objective.joined(
+        shaped("coef_init", coef_init, objective.shape),
+        shaped("intercept_init", intercept_init, objective.shape[:-1]),
+    )
