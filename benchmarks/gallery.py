@@ -148,21 +148,14 @@ def lp_balls(axes: Any) -> None:
 
 
 def sparsity(axes: Any) -> None:
-    """Weights that are left for p = 2 and p = 1, and for the p between where there is an estimator
-    for them."""
-    import fastlin
-    from fastlin import Lasso, Ridge, plot
+    """Weights that are left as p falls."""
+    from fastlin import BridgeRegressor, plot
 
     X, y, _ = _diabetes()
     rng = np.random.default_rng(0)
     X = np.hstack([X, rng.permuted(X, axis=0), rng.permuted(X, axis=0)])
-    if hasattr(fastlin, "BridgeRegressor"):
-        ps = [np.inf, 2, 1.5, 1, 0.5, 0]
-        models = [
-            fastlin.BridgeRegressor(p=p, alpha=0.01, max_iter=20_000).fit(X, y) for p in ps
-        ]
-    else:
-        ps, models = [2, 1], [Ridge(alpha=0.01 * len(y)).fit(X, y), Lasso(alpha=0.01).fit(X, y)]
+    ps = [np.inf, 2, 1.5, 1, 0.5, 0]
+    models = [BridgeRegressor(p=p, alpha=0.01, max_iter=20_000).fit(X, y) for p in ps]
     plot.sparsity(ps, models, ax=axes[0])
     axes[0].set_title("diabetes and 20 shuffled columns")
 

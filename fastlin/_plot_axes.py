@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ._params import shown
 
-__all__ = ["COLOURS", "MARKERS", "axes_of", "names_of"]
+__all__ = ["CALLER", "MARKERS", "as_column", "axes_of", "colour", "names_of"]
 
 # Told apart by most readers with a colour deficiency, and by their grey (Okabe & Ito 2008)
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "^", "s", "D", "v", "P", "X")
+# What the messages of the checks of y call the caller
+CALLER = type("plot", (), {})()
+
+
+def colour(k: int) -> str:
+    """The colour of class or curve k; after the last comes the first again."""
+    return _COLOURS[k % len(_COLOURS)]
 
 
 def axes_of(ax: Any) -> Any:
@@ -27,6 +36,11 @@ def axes_of(ax: Any) -> Any:
             "`pip install fastlin[plot]`."
         ) from error
     return pyplot.subplots(layout="constrained")[1]
+
+
+def as_column(x: Any) -> Any:
+    """x of one dimension as a matrix of one column; frames and matrices as they are."""
+    return x if getattr(x, "ndim", None) == 2 or hasattr(x, "columns") else np.reshape(x, (-1, 1))
 
 
 def names_of(X: Any, d: int) -> list[str]:

@@ -10,14 +10,13 @@ from ._clone import clone
 from ._data import as_rows
 from ._exceptions import not_fitted
 from ._params import Boolean, Integer, shown
-from ._plot_axes import COLOURS, MARKERS, axes_of, names_of
+from ._plot_axes import CALLER, MARKERS, as_column, axes_of, colour, names_of
 from ._validation import check_target, encode_known_labels, encode_labels, listed
 
 __all__ = ["decision_boundary", "perceptron_steps", "quadratic_separation"]
 
 # Room around the data, as a share of their range; points of the grid in each direction
 _ROOM, _GRID = 0.08, 240
-_CALLER = type("plot", (), {})()
 
 
 def decision_boundary(estimator: Any, X: Any, y: Any, *, margin: bool = True,
@@ -99,8 +98,17 @@ def _points(X: Any, y: Any, columns: int) -> tuple[np.ndarray, np.ndarray]:
     rows = as_rows(X)
     if rows.shape[1] != columns:
         raise ValueError(f"X must have {columns} columns to be drawn, got {rows.shape[1]}.")
-    target = check_target(y, _CALLER, n_samples=rows.shape[0])
+    target = check_target(y, CALLER, n_samples=rows.shape[0])
     return np.array(rows.toarray(), dtype=np.float64), target
+
+
+def _two_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(the two classes of checked labels, their numbers)"""
+    classes, codes = encode_labels(y)
+    if len(classes) != 2:
+        raise ValueError(f"y must hold two classes to be drawn, got {len(classes)}: "
+                         f"{listed(classes.tolist())}.")
+    return classes, codes
 
 
 def _grid(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -123,7 +131,7 @@ def _draw_regions(ax: Any, across: np.ndarray, up: np.ndarray, region: np.ndarra
                   n_classes: int) -> None:
     """Colour the plane by the class that is predicted."""
     levels = np.arange(n_classes + 1) - 0.5
-    colours = [COLOURS[k % len(COLOURS)] for k in range(n_classes)]
+    colours = [colour(k) for k in range(n_classes)]
     ax.contourf(across, up, region, levels=levels, colors=colours, alpha=0.15)
 
 
@@ -163,7 +171,7 @@ def _draw_points(ax: Any, points: np.ndarray, codes: np.ndarray, labels: list[st
     """The rows, by class."""
     for k, label in enumerate(labels):
         of_class = points[codes == k]
-        ax.scatter(*of_class.T, s=16, color=COLOURS[k % len(COLOURS)], edgecolors="white",
+        ax.scatter(*of_class.T, s=16, color=colour(k), edgecolors="white",
                    marker=MARKERS[k % len(MARKERS)], linewidths=0.4, label=label, zorder=3)
 
 
@@ -217,10 +225,7 @@ def perceptron_steps(estimator: Any, X: Any, y: Any, *, max_epochs: int = 10,
     if not hasattr(estimator, "partial_fit"):
         raise TypeError(f"estimator must have partial_fit, got {shown(estimator)}.")
     points, y = _points(X, y, 2)
-    classes, codes = encode_labels(y)
-    if len(classes) != 2:
-        raise ValueError(f"y must hold two classes to be drawn, got {len(classes)}: "
-                         f"{listed(classes.tolist())}.")
+    classes, codes = _two_classes(y)
     lines, changed, still = _steps(clone(estimator), points, y, classes, max_epochs)
     ax = axes_of(ax)
     (left, bottom), (right, top) = points.min(axis=0), points.max(axis=0)
@@ -316,12 +321,9 @@ def quadratic_separation(estimator: Any, x: Any, y: Any, *, ax: Any = None) -> A
     >>> x = np.array([-3.0, -2.0, -0.5, 0.0, 1.0, 2.5])
     >>> ax = plot.quadratic_separation(Perceptron(), x, abs(x) < 1.5)  # doctest: +SKIP
     """
-    column = x if getattr(x, "ndim", None) == 2 or hasattr(x, "columns") else np.reshape(x, (-1, 1))
+    column = as_column(x)
     points, y = _points(column, y, 1)
-    classes, codes = encode_labels(y)
-    if len(classes) != 2:
-        raise ValueError(f"y must hold two classes to be drawn, got {len(classes)}: "
-                         f"{listed(classes.tolist())}.")
+    classes, codes = _two_classes(y)
     parabola = np.column_stack([points, points**2])
     model = clone(estimator).fit(parabola, y)
     name = names_of(column, 1)[0] if hasattr(column, "columns") else "x"
@@ -343,7 +345,7 @@ def quadratic_separation(estimator: Any, x: Any, y: Any, *, ax: Any = None) -> A
     _draw_points(ax, parabola, codes, [str(label) for label in classes])
     for k in (0, 1):
         at = points[codes == k, 0]
-        ax.scatter(at, np.full(len(at), up.min()), marker="|", s=60, color=COLOURS[k],
+        ax.scatter(at, np.full(len(at), up.min()), marker="|", s=60, color=colour(k),
                    clip_on=False, linewidths=1)  # fmt: skip
     ax.set_ylim(up.min(), up.max())
     ax.set_xlabel(name)

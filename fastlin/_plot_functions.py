@@ -9,7 +9,7 @@ import numpy as np
 
 from ._data import as_rows
 from ._params import Integer, OneOf, Real, shown
-from ._plot_axes import COLOURS, axes_of, names_of
+from ._plot_axes import CALLER, as_column, axes_of, colour, names_of
 from ._sgd import LOSSES, MARGIN_LOSSES, TARGET_LOSSES, loss_values
 from ._validation import check_target
 
@@ -17,7 +17,6 @@ __all__ = ["fitted_curves", "loss_zoo", "probability_curves"]
 
 _STYLES = ("solid", "dashed", "dotted", "dashdot")
 _SYMBOLS = {"epsilon": "\u03b5", "quantile": "q"}
-_CALLER = type("plot", (), {})()
 
 
 def _models(estimators: Any) -> dict[str, Any]:
@@ -63,11 +62,11 @@ def fitted_curves(estimators: Any, x: Any, y: Any, *, ax: Any = None) -> Any:
     >>> ax = plot.fitted_curves(Ridge().fit(x, x[:, 0]), x, x[:, 0])  # doctest: +SKIP
     """
     models = _models(estimators)
-    column = x if getattr(x, "ndim", None) == 2 or hasattr(x, "columns") else np.reshape(x, (-1, 1))
+    column = as_column(x)
     rows = as_rows(column)
     if rows.shape[1] != 1:
         raise ValueError(f"x must be one column to be drawn, got {rows.shape[1]}.")
-    target = check_target(y, _CALLER, numeric=True, n_samples=rows.shape[0])
+    target = check_target(y, CALLER, numeric=True, n_samples=rows.shape[0])
     ax = axes_of(ax)
     points = rows.toarray()[:, 0]
     ax.scatter(points, target, s=14, color="0.5", label="data", zorder=1)
@@ -76,7 +75,7 @@ def fitted_curves(estimators: Any, x: Any, y: Any, *, ax: Any = None) -> Any:
     name = names_of(column, 1)[0] if framed else "x"
     asked = type(column)({name: t}) if framed else t[:, None]
     for k, (label, model) in enumerate(models.items()):
-        ax.plot(t, np.ravel(model.predict(asked)), color=COLOURS[k % len(COLOURS)],
+        ax.plot(t, np.ravel(model.predict(asked)), color=colour(k),
                 linestyle=_STYLES[k % len(_STYLES)], label=label, zorder=2)  # fmt: skip
     low, high = target.min(), target.max()
     room = (high - low) / 6 or 1.0
@@ -149,10 +148,10 @@ def probability_curves(estimators: Any, X: Any, column: int = 0, *, ax: Any = No
         table = np.asarray(model.predict_proba(asked))
         for c, label in enumerate(classes):
             # the underscore keeps a line out of the legend
-            ax.plot(t, table[:, c], color=COLOURS[c % len(COLOURS)],
+            ax.plot(t, table[:, c], color=colour(c),
                     linestyle=_STYLES[k % len(_STYLES)], label=f"_{label}, {name}")  # fmt: skip
     for c, label in enumerate(classes):
-        ax.plot([], [], color=COLOURS[c % len(COLOURS)], linewidth=4, label=label)
+        ax.plot([], [], color=colour(c), linewidth=4, label=label)
     for k, name in enumerate(models):
         ax.plot([], [], color="0.3", linestyle=_STYLES[k % len(_STYLES)], label=name)
     ax.set_xlabel(names[column])
@@ -213,7 +212,7 @@ def loss_zoo(losses: Sequence[str] | None = None, *, kind: str = "margin",
         symbol = _SYMBOLS.get(row.parameter)
         given = f", {symbol} = {row.default:g}" if symbol else ""
         # where losses are the same, dashes on top show what is beneath
-        ax.plot(t, values, color=COLOURS[k % len(COLOURS)], linestyle=_STYLES[k % len(_STYLES)],
+        ax.plot(t, values, color=colour(k), linestyle=_STYLES[k % len(_STYLES)],
                 label=name + given, zorder=2 + len(names) - k)  # fmt: skip
     ax.set_ylim(-0.1, 4.6 if kind == "margin" else 6.5)
     ax.set_xlabel("margin y (w.x + b)" if kind == "margin" else "error y - (w.x + b)")

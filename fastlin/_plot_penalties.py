@@ -10,7 +10,7 @@ import numpy as np
 
 from ._exceptions import not_fitted
 from ._params import Integer, Real, shown
-from ._plot_axes import COLOURS, axes_of
+from ._plot_axes import axes_of, colour
 
 __all__ = ["lp_balls", "regularization_path", "sparsity"]
 
@@ -106,7 +106,7 @@ def lp_balls(ps: Sequence[float] = (0.5, 1, 2, 4, np.inf), *, ax: Any = None) ->
     ax = axes_of(ax)
     for k, p in enumerate(ps):
         x, y = _circle(p)
-        ax.plot(x, y, color=COLOURS[k % len(COLOURS)], label=f"p = {_named(p)}")
+        ax.plot(x, y, color=colour(k), label=f"p = {_named(p)}")
     ax.set_aspect("equal")
     ax.axhline(0, color="0.85", linewidth=0.8, zorder=0)
     ax.axvline(0, color="0.85", linewidth=0.8, zorder=0)
@@ -189,7 +189,7 @@ def sparsity(ps: Sequence[float], models: Sequence[Any], *, ax: Any = None) -> A
     counted = [_left(models[k]) for k in order]
     ax = axes_of(ax)
     heights = [count for count, _ in counted]
-    ax.bar(range(len(order)), heights, color=COLOURS[0], width=0.6)
+    ax.bar(range(len(order)), heights, color=colour(0), width=0.6)
     totals = {total for _, total in counted if total}
     if len(totals) == 1:
         ax.axhline(totals.pop(), color="0.5", linestyle=":", linewidth=1, label="all weights")
