@@ -83,9 +83,10 @@ def compiler_flags(kind):
     compile_args = ["-std=c11", "-ffp-contract=off", "-fvisibility=hidden", "-Wall", "-Wextra"]
     # Without errno sqrt is one instruction, and runs in vector registers.
     compile_args += ["-fno-math-errno"]
-    # These undo the -g of Python's own flags, which costs a third of the time of a build; lines
-    # of the source are all that a report of the sanitizers needs.
-    compile_args += ["-O1", "-g1"] if DEBUG else ["-O3", "-g0"]
+    # -g0 undoes the -g of Python's own flags, which costs a third of the time of a build; lines of
+    # the source, -g1, are all that a report of the sanitizers needs.
+    debug_info = "-g1" if SANITIZE else "-g" if DEBUG else "-g0"
+    compile_args += ["-O1" if DEBUG else "-O3", debug_info]
     # What Cython itself writes sets off these two.
     compile_args += ["-Wno-unused-function", "-Wno-unused-parameter"]
     link_args = []
