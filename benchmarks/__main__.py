@@ -55,7 +55,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.list:
         for name, purpose in BENCHMARKS.items():
-            print(f"{name:12}{purpose}")
+            print(f"{name:14}{purpose}")
         return 0
     unknown = [name for name in options.names if name not in BENCHMARKS]
     if unknown:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ._params import shown
 
-__all__ = ["CALLER", "MARKERS", "as_column", "axes_of", "colour", "names_of"]
+__all__ = ["CALLER", "MARKERS", "as_column", "axes_of", "colour", "like", "names_of"]
 
 # Told apart by most readers with a colour deficiency, and by their grey (Okabe & Ito 2008)
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -49,3 +49,10 @@ def names_of(X: Any, d: int) -> list[str]:
     if columns is not None:
         return [str(name) for name in columns]
     return [f"x{j + 1}" for j in range(d)]
+
+
+def like(X: Any, names: list[str], points: np.ndarray) -> Any:
+    """The points as a frame of the kind that X is, so that names of columns match."""
+    if not hasattr(X, "columns"):
+        return points
+    return type(X)({name: points[:, j].copy() for j, name in enumerate(names)})

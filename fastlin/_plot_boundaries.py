@@ -10,7 +10,7 @@ from ._clone import clone
 from ._data import as_rows
 from ._exceptions import not_fitted
 from ._params import Boolean, Integer, shown
-from ._plot_axes import CALLER, MARKERS, as_column, axes_of, colour, names_of
+from ._plot_axes import CALLER, MARKERS, as_column, axes_of, colour, like, names_of
 from ._validation import check_target, encode_known_labels, encode_labels, listed
 
 __all__ = ["decision_boundary", "perceptron_steps", "quadratic_separation"]
@@ -73,7 +73,7 @@ def decision_boundary(estimator: Any, X: Any, y: Any, *, margin: bool = True,
     across, up, grid = _grid(points)
 
     def asked(method: str) -> np.ndarray:
-        return getattr(estimator, method)(_like(X, names, grid))
+        return getattr(estimator, method)(like(X, names, grid))
 
     region = encode_known_labels(np.asarray(asked("predict")), classes).reshape(across.shape)
     _draw_regions(ax, across, up, region, len(classes))
@@ -118,13 +118,6 @@ def _grid(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     sides = [np.linspace(a, b, _GRID) for a, b in zip(low - room, high + room, strict=True)]
     across, up = np.meshgrid(*sides)
     return across, up, np.column_stack([across.ravel(), up.ravel()])
-
-
-def _like(X: Any, names: list[str], grid: np.ndarray) -> Any:
-    """The grid as a frame of the kind that X is, so that names of columns match."""
-    if not hasattr(X, "columns"):
-        return grid
-    return type(X)({name: grid[:, j].copy() for j, name in enumerate(names)})
 
 
 def _draw_regions(ax: Any, across: np.ndarray, up: np.ndarray, region: np.ndarray,

@@ -9,7 +9,7 @@ import numpy as np
 
 from ._data import as_rows
 from ._params import Integer, OneOf, Real, shown
-from ._plot_axes import CALLER, as_column, axes_of, colour, names_of
+from ._plot_axes import CALLER, as_column, axes_of, colour, like, names_of
 from ._sgd import LOSSES, MARGIN_LOSSES, TARGET_LOSSES, loss_values
 from ._validation import check_target
 
@@ -71,9 +71,8 @@ def fitted_curves(estimators: Any, x: Any, y: Any, *, ax: Any = None) -> Any:
     points = rows.toarray()[:, 0]
     ax.scatter(points, target, s=14, color="0.5", label="data", zorder=1)
     t = np.linspace(points.min(), points.max(), 1001)
-    framed = hasattr(column, "columns")
-    name = names_of(column, 1)[0] if framed else "x"
-    asked = type(column)({name: t}) if framed else t[:, None]
+    name = names_of(column, 1)[0] if hasattr(column, "columns") else "x"
+    asked = like(column, [name], t[:, None])
     for k, (label, model) in enumerate(models.items()):
         ax.plot(t, np.ravel(model.predict(asked)), color=colour(k),
                 linestyle=_STYLES[k % len(_STYLES)], label=label, zorder=2)  # fmt: skip
@@ -138,8 +137,7 @@ def probability_curves(estimators: Any, X: Any, column: int = 0, *, ax: Any = No
     t = np.linspace(dense[:, column].min(), dense[:, column].max(), 501)
     line = np.repeat(dense.mean(axis=0)[None], len(t), axis=0)
     line[:, column] = t
-    framed = hasattr(X, "columns")
-    asked = type(X)({n: line[:, j].copy() for j, n in enumerate(names)}) if framed else line
+    asked = like(X, names, line)
     classes = [str(label) for label in next(iter(models.values())).classes_]
     ax = axes_of(ax)
     for k, (name, model) in enumerate(models.items()):
