@@ -67,7 +67,8 @@ class Searcher:
 
 
 class _Prepared:
-    """Rows, and the inner products with them."""
+    """Rows, and the inner products with them: `_squares` gives |q|^2 of queries, as the products
+    have it, and `_products` fills q.x of some queries and all rows."""
 
     rows: Rows
     square: np.ndarray
@@ -103,15 +104,6 @@ class _Prepared:
     def _terms(self) -> int:
         """The most terms in a sum over a training row."""
         return _longest(self.rows)
-
-    def _squares(self, queries: Rows) -> np.ndarray:
-        """|q|^2, as the products have it."""
-        raise NotImplementedError
-
-    def _products(self, queries: Rows, entries: np.ndarray, room: np.ndarray, out: np.ndarray,
-                  start: int, stop: int) -> None:
-        """q.x of some queries and all rows."""
-        raise NotImplementedError
 
 
 class _Sparse(_Prepared):

@@ -7,6 +7,7 @@ kernel call are put in order of length, so that those that stand side by side in
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from functools import partial
 from typing import Any
 
@@ -18,14 +19,16 @@ from ._core import gram as _gram
 from ._params import shown
 
 __all__ = [
-    "Strings", "as_strings", "spectrum_diagonal", "spectrum_gram", "subsequence_diagonal",
-    "subsequence_gram",
+    "Strings", "as_strings", "listed_samples", "spectrum_diagonal", "spectrum_gram",
+    "subsequence_diagonal", "subsequence_gram",
 ]  # fmt: skip
 
 # Cells of the recursion per call of the kernel: about 50 ms
 _CELLS_PER_CALL = 60_000_000
 # Tasks for each thread, so that none waits long for the last
 _TASKS = 4
+# Containers whose elements come in no order that means anything
+_WITHOUT_ORDER = (Mapping, Set)
 
 
 class Strings:
@@ -65,7 +68,7 @@ class Strings:
 
 def as_strings(*samples: Any) -> list[Strings]:
     """Lists of strings as numbers, equal symbols as equal ones."""
-    lists = [_listed(strings) for strings in samples]
+    lists = [listed_samples(strings, "strings or of sequences", "string") for strings in samples]
     if all(isinstance(string, str) for strings in lists for string in strings):
         return [Strings([_code_points(string) for string in strings]) for strings in lists]
     numbers: dict[Any, int] = {}
@@ -75,12 +78,20 @@ def as_strings(*samples: Any) -> list[Strings]:
     ]
 
 
-def _listed(samples: Any) -> list:
-    """The strings as a list."""
+def listed_samples(samples: Any, kind: str, one: str) -> list:
+    """Samples as a list; what has none in an order, or columns of them, is refused."""
     if isinstance(samples, (str, bytes)) or not hasattr(samples, "__iter__"):
         raise TypeError(
-            f"samples must be a list of strings or of sequences, got {shown(samples)}; put a "
-            "single string in a list."
+            f"samples must be a list of {kind}, got {shown(samples)}; put a single {one} in a "
+            "list."
+        )
+    table = hasattr(samples, "columns") or (
+        getattr(samples, "ndim", 1) > 1 and getattr(samples.dtype, "kind", "O") in "OSUT"
+    )
+    if table or isinstance(samples, _WITHOUT_ORDER):
+        raise TypeError(
+            f"samples must be a list of {kind}, got {shown(samples)}"
+            + ("; pass one column of it." if table else ", which has no order.")
         )
     samples = list(samples)
     if not samples:
@@ -96,6 +107,8 @@ def _code_points(string: str) -> np.ndarray:
 def _numbered(string: Any, place: int, numbers: dict[Any, int]) -> np.ndarray:
     """The numbers of the symbols of a sequence."""
     try:
+        if isinstance(string, _WITHOUT_ORDER):
+            raise TypeError("which has no order")
         given = string.tolist() if isinstance(string, np.ndarray) else list(string)
         symbols = np.fromiter(given, object, len(given))
         codes = np.empty(len(symbols), np.int32)
@@ -113,6 +126,8 @@ def subsequence_gram(S: Strings, T: Strings | None, length: int, decay: float,
     """K_length of all pairs, not normalised, in the caller's order."""
     symmetric = T is None
     T = S if T is None else T
+    if length > min(S.lengths.max(), T.lengths.max()):
+        return np.zeros((len(S), len(T)))
     groups, starts = T.side_by_side()
     out = np.empty((len(S), len(T)))
     step = max(1, -(-len(S) // (_parallel.n_threads(n_jobs) * _TASKS)))
@@ -145,6 +160,8 @@ def _fill(symbols: np.ndarray, ends: np.ndarray, groups: np.ndarray, starts: np.
 
 def subsequence_diagonal(S: Strings, length: int, decay: float) -> np.ndarray:
     """K_length of each string with itself."""
+    if length > S.lengths.max():
+        return np.zeros(len(S))
     width, (groups, starts) = _gram.STRINGS, S.side_by_side()
     found = np.empty(len(S))
     for first in range(0, len(S), width):
@@ -169,6 +186,7 @@ def _word_counts(lists: list[Strings], length: int) -> list[Any]:
 
     symbols = np.concatenate([strings.symbols for strings in lists])
     lengths = np.concatenate([strings.lengths for strings in lists])
+    length = min(length, int(lengths.max(initial=0)) + 1)  # no string has such words, nor longer
     owner = np.repeat(np.arange(len(lengths)), lengths)
     codes = np.unique(symbols, return_inverse=True)[1].astype(np.int64)
     words = codes

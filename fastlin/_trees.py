@@ -18,6 +18,7 @@ from . import _parallel
 from ._core import encode as _encode
 from ._core import gram as _gram
 from ._params import shown
+from ._strings import listed_samples
 
 __all__ = ["Trees", "as_trees", "tree_diagonal", "tree_gram"]
 
@@ -62,14 +63,7 @@ def as_trees(*samples: Any) -> tuple[Trees, list[int]]:
     """(the trees of all lists, how many each of these holds), equal productions numbered alike."""
     texts, counts = [], []
     for trees in samples:
-        if isinstance(trees, (str, bytes)) or not hasattr(trees, "__iter__"):
-            raise TypeError(
-                f"samples must be a list of bracketed trees, got {shown(trees)}; put a single tree "
-                "in a list."
-            )
-        trees = list(trees)
-        if not trees:
-            raise ValueError("0 sample(s) while a minimum of 1 is required.")
+        trees = listed_samples(trees, "bracketed trees", "tree")
         for place, text in enumerate(trees):
             if not isinstance(text, str):
                 raise TypeError(

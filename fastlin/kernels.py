@@ -44,6 +44,8 @@ _CONSTRAINTS = {
     "normalize": Boolean(),
     "n_jobs": Either(Integer(), OneOf(None)),
 }
+# Sums of products below this have lost their digits.
+_SMALLEST = 1e-290
 
 
 def linear_kernel(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> np.ndarray:
@@ -197,7 +199,7 @@ def string_subsequence_kernel(S: Any, T: Any = None, length: int = 3, decay: flo
     TypeError
         If a sample is neither a string nor a sequence of hashable symbols.
     ValueError
-        If an argument is not valid, or if sums overflow.
+        If an argument is not valid, or if sums overflow, or underflow before they are normalised.
 
     References
     ----------
@@ -216,7 +218,7 @@ def string_subsequence_kernel(S: Any, T: Any = None, length: int = 3, decay: flo
     parts = as_strings(S) if T is None else as_strings(S, T)
     other = None if T is None else parts[1]
     gram = subsequence_gram(parts[0], other, length, float(decay), n_jobs)
-    return _finished(gram, parts, normalize, other is None,
+    return _finished(gram, parts, length, normalize, other is None,
                      partial(subsequence_diagonal, length=length, decay=float(decay)))
 
 
@@ -263,7 +265,8 @@ def spectrum_kernel(S: Any, T: Any = None, length: int = 3,
     _check(length=length, normalize=normalize)
     parts = as_strings(S) if T is None else as_strings(S, T)
     gram = spectrum_gram(parts[0], None if T is None else parts[1], length)
-    return _finished(gram, parts, normalize, T is None, partial(spectrum_diagonal, length=length))
+    return _finished(gram, parts, length, normalize, T is None,
+                     partial(spectrum_diagonal, length=length))
 
 
 def tree_kernel(S: Any, T: Any = None, decay: float = 0.5, normalize: bool = True, *,
@@ -357,14 +360,19 @@ def _of_vectors(block: Callable[[slice], np.ndarray], A: Vectors, B: Vectors,
     return 0.5 * (gram + gram.T) if A is B else gram
 
 
-def _finished(gram: np.ndarray, parts: list, normalize: bool, symmetric: bool,
+def _finished(gram: np.ndarray, parts: list, length: int, normalize: bool, symmetric: bool,
               diagonal: Callable[[Any], np.ndarray]) -> np.ndarray:
     """A Gram matrix of strings, normalised on request."""
-    if normalize and symmetric:
-        gram = _normalized_by_diagonal(gram)
-    elif normalize:
-        gram = _normalized(gram, *(_finite(diagonal(part)) for part in parts))
-    return _finite(gram)
+    if not normalize:
+        return _finite(gram)
+    own = [np.diagonal(gram)] if symmetric else [_finite(diagonal(part)) for part in parts]
+    for values, part in zip(own, parts, strict=True):
+        if (values[part.order][part.lengths >= length] < _SMALLEST).any():
+            raise ValueError(
+                "The kernel underflows: a string of enough symbols has none in common with itself. "
+                "Raise decay, or choose a smaller length."
+            )
+    return _finite(_normalized_by_diagonal(gram) if symmetric else _normalized(gram, *own))
 
 
 def _normalized(gram: np.ndarray, own: np.ndarray, others: np.ndarray) -> np.ndarray:

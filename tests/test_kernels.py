@@ -226,3 +226,35 @@ def test_distances_lost_in_rounding_are_refused():
         rbf_kernel(sparse.csr_array(X + 1e7), gamma=0.3)
     with pytest.raises(ValueError, match="rounding hides"):
         rbf_kernel([[0.0], [1.0], [1e9]], gamma=0.5)
+
+
+def test_equal_strings_are_one_or_the_decay_is_refused():
+    with pytest.raises(ValueError, match="underflows: .* Raise decay"):
+        string_subsequence_kernel(["abcdefghij"] * 2, length=10, decay=1e-17)
+    with pytest.raises(ValueError, match="underflows"):
+        string_subsequence_kernel(["a" * 200], ["a" * 100], length=100, decay=0.01)
+    # too short for any word, whatever room such words would take
+    for kernel in (string_subsequence_kernel, spectrum_kernel):
+        np.testing.assert_array_equal(kernel(["abc", "ab"], length=10**12), np.zeros((2, 2)))
+        np.testing.assert_array_equal(kernel(["abc"], ["abcdef"], length=5), np.zeros((1, 1)))
+
+
+@pytest.mark.parametrize("samples", [
+    {"ab": 1, "cd": 2}, {"ab", "cd"}, np.array([["ab"], ["cd"]], object),
+    np.array([["ab"], ["cd"]]),
+])  # fmt: skip
+def test_what_is_no_list_of_samples(samples):
+    for kernel in (string_subsequence_kernel, spectrum_kernel, tree_kernel):
+        with pytest.raises(TypeError, match="samples must be a list of"):
+            kernel(samples)
+
+
+def test_a_sample_has_an_order():
+    with pytest.raises(TypeError, match="sample 1 must be .*which has no order"):
+        spectrum_kernel([["a", "b"], {"a", "b"}])
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(TypeError, match="pass one column"):
+        spectrum_kernel(pandas.DataFrame({"t": ["abc", "abd"]}))
+    expected = spectrum_kernel(["abc", "abd"], length=2)
+    column = pandas.Series(["abc", "abd"])
+    np.testing.assert_array_equal(spectrum_kernel(column, length=2), expected)
