@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -10,109 +9,17 @@ import numpy as np
 
 from ._base import Estimator, TransformerMixin
 from ._hstack import hstack
-from ._params import ArrayLike, Constraint, Either, Instance, Integer, OneOf, is_nan, shown
-from ._tables import separator_hint
+from ._named_columns import Columns
+from ._params import ArrayLike, Constraint, Either, Instance, Integer, OneOf, is_nan
 from .categories import OneHotEncoder
 from .text import HashedNgram, HashingVectorizer
 
-__all__ = ["ColumnEncoder", "Columns"]
+__all__ = ["ColumnEncoder"]
 
 # Characters that are looked through for the n-grams behind hashed columns; that runs at the speed
 # of Python (about a second for these), and a sample serves as well.
 _EXPLAINED_CHARACTERS = 4_000_000
 _NO_NUMBER = "; name it in --categorical if it holds categories"
-
-
-class Columns:
-    """Named columns of equal length, with the place of each row in its file.
-
-    Parameters
-    ----------
-    columns : dict of str to list
-        Values by column.
-    lines : list of int, optional
-        The line of the file on which each row begins.
-    name : str, optional
-        The file's name in messages.
-    has_header : bool, default=False
-        Whether the names of the columns come from the first line of the file.
-    unit : {"line", "row"}, default="line"
-        What `lines` counts.
-    """
-
-    def __init__(
-        self,
-        columns: Mapping[str, Sequence],
-        lines: list[int] | None = None,
-        name: str = "the table",
-        has_header: bool = False,
-        unit: str = "line",
-    ):
-        self.columns, self.lines, self.name = columns, lines, name
-        self.has_header, self.unit = has_header, unit
-
-    def __len__(self) -> int:
-        return len(next(iter(self.columns.values()), ()))
-
-    def take_rows(self, rows: np.ndarray) -> Columns:
-        """Return some of the rows."""
-        places = rows.tolist()
-        columns = {n: [values[row] for row in places] for n, values in self.columns.items()}
-        lines = None if self.lines is None else [self.lines[row] for row in places]
-        return Columns(columns, lines, self.name, self.has_header, self.unit)
-
-    def column(self, name: str) -> Sequence:
-        """Return one column; ValueError that lists those there are if it is missing."""
-        if name not in self.columns:
-            there = ", ".join(map(repr, self.columns)) + separator_hint(list(self.columns))
-            raise ValueError(f"{self.name} has no column {name!r}; its columns are {there}.")
-        return self.columns[name]
-
-    def error_at(self, row: int, message: str) -> ValueError:
-        """Return the error for a row, with its line if that is known."""
-        place = f"row {row}" if self.lines is None else f"{self.unit} {self.lines[row]}"
-        return ValueError(f"{self.name}, {place}: {message}.")
-
-    def numbers(self, name: str, remedy: str = "") -> np.ndarray:
-        """Return a column as float64; ValueError with the line for what is no finite number."""
-        values = self.column(name)
-        try:
-            numbers = np.array(values, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
-            numbers = np.array([_number(value) for value in values])
-        wrong = ~np.isfinite(numbers)
-        if wrong.any():
-            row = int(wrong.argmax())
-            what = shown(values[row]) if values[row] not in (None, "") else "nothing"
-            place = list(self.columns).index(name) + 1
-            if self.has_header and not self._looks_named():
-                remedy = f"; say --no-header if the first line holds data{remedy}"
-            message = f"{name!r} (column {place}) must be a finite number, but it holds {what}"
-            raise self.error_at(row, message + remedy)
-        return numbers
-
-    def _looks_named(self) -> bool:
-        """Tell whether the names of the columns look like names, and not like one of the rows."""
-        return not any(
-            math.isfinite(_number(name)) or name in values for name, values in self.columns.items()
-        )
-
-    def texts(self, name: str) -> Sequence[str]:
-        """Return a column of texts; ValueError with the line for what is none."""
-        values = self.column(name)
-        for row, value in enumerate(values):
-            if not isinstance(value, str):
-                what = "nothing" if value is None else shown(value)
-                raise self.error_at(row, f"{name!r} must be a text, but it holds {what}")
-        return values
-
-
-def _number(value: Any) -> float:
-    """Return a number, NaN for what is none."""
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        return math.nan
 
 
 def _category(value: Any) -> str:

@@ -20,10 +20,11 @@ from ._cli_data import (
     line_blocks,
     with_pipe_opened,
 )
-from ._cli_encoder import ColumnEncoder, Columns
+from ._cli_encoder import ColumnEncoder
 from ._cli_stream import column_blocks
 from ._cli_terminal import Progress, UsageError, is_same_file, spelt, writing_stdout
 from ._files import check_writable, opened_for_writing
+from ._named_columns import Columns
 from ._stream_problem import SquareSums
 from ._stream_source import svmlight_blocks
 from .persist import load

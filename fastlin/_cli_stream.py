@@ -13,7 +13,6 @@ import numpy as np
 from ._cli_data import (
     check_header,
     check_options,
-    class_labels,
     display_name,
     format_of,
     is_empty,
@@ -21,11 +20,12 @@ from ._cli_data import (
     whole_labels,
     with_pipe_opened,
 )
-from ._cli_encoder import ColumnEncoder, Columns
+from ._cli_encoder import ColumnEncoder
 from ._cli_task import fit_to_target, learner_of
 from ._cli_terminal import Progress, UsageError
 from ._files import COMPRESSED, is_unseekable
 from ._memory import available_memory
+from ._named_columns import Columns, class_labels
 from ._sgd import TARGET_LOSSES
 from ._stream_fit import StreamOptions, fit_classes, fit_regression
 from ._stream_source import svmlight_blocks

@@ -10,6 +10,7 @@ import numpy as np
 
 from ._data import checked_sparse_rows
 from ._files import is_unseekable, opened_for_reading, opened_once
+from ._named_columns import Columns, class_labels
 from ._params import shown
 from ._svmlight import SvmlightReader
 from ._tables import Table, detect_format, table_blocks
@@ -127,18 +128,14 @@ def _encoded(table: Table, names: list[str], options: SourceOptions) -> Any:
 
 def _labels(table: Table, options: SourceOptions) -> np.ndarray:
     """The targets of a block of a table."""
-    from ._cli_data import class_labels
-
     columns = _as_columns(table)
     if options.is_regression:
         return columns.numbers(options.label)
     return class_labels(columns, options.label)
 
 
-def _as_columns(table: Table) -> Any:
+def _as_columns(table: Table) -> Columns:
     """A table that can say which value is wrong."""
-    from ._cli_encoder import Columns
-
     return Columns(table.columns, table.lines, table.name, unit=table.unit)
 
 
