@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._core.text import DONE, FULL, TOO_LONG, TOO_MANY, TextHasher
+from ._core.documents import DONE, FULL, TOO_LARGE, TOO_LONG, TOO_MANY
+from ._core.text import TextHasher
 from ._parallel import Cancelled, is_cancelled, run
 from ._params import Constraint, shown
 
@@ -137,7 +138,12 @@ def _enlarged(array: np.ndarray, used: int, size: int) -> np.ndarray:
 
 
 def refuse(status: int, row: int) -> None:
-    """Raise if a document is beyond what can be counted."""
+    """Raise if a document, or the vocabulary with it, is beyond what can be counted."""
+    if status == TOO_LARGE:
+        raise ValueError(
+            "the vocabulary has 2**31 n-grams, or words of 2**32 bytes, and cannot grow; narrow "
+            "ngram_range, or use HashingVectorizer, which needs none."
+        )
     if status == TOO_MANY:
         raise ValueError(
             f"The document of row {row} has 2**31 n-grams or more; split it or narrow ngram_range."
