@@ -18,18 +18,10 @@ from ._base import Estimator
 from ._core.documents import Block
 from ._core.text import TextHasher
 from ._parallel import n_threads, run
-from ._params import Boolean, Constraint, Either, Integer, OneOf
+from ._params import Boolean, Constraint, Either, FloatType, Integer, OneOf
 from ._text_blocks import Share, shares_of, text_blocks
 from ._text_docs import ANALYSIS_NOTES, ANALYSIS_PARAMETERS, N_JOBS
-from ._text_rows import (
-    CsrArrays,
-    FloatType,
-    RowsOutput,
-    csr_of,
-    encode_features,
-    joined,
-    refuse,
-)
+from ._text_rows import CsrArrays, RowsOutput, as_output, encode_features, joined, refuse
 from ._vocabulary import word_table
 
 __all__ = ["HashedNgram", "HashingVectorizer"]
@@ -238,12 +230,7 @@ class HashingVectorizer(TextAnalysis, Estimator):
             arrays = self._hash_features(check_documents(X))
         if len(arrays.indptr) == 1:
             raise ValueError("X must have at least one document, got none.")
-        matrix = csr_of(*arrays, int(self.n_features))
-        if self.output == "csr":
-            return matrix
-        from ._data import compact_rows
-
-        return compact_rows(matrix)
+        return as_output(arrays, int(self.n_features), self.output)
 
     def explain_columns(
         self, X: Any, columns: Iterable[int], top: int = 1
