@@ -114,10 +114,11 @@ def count_by(analysis: TextAnalysis, X: Any, vocabulary: Vocabulary, n_jobs: Any
 # Documents to numbers
 
 
-def _reader(analysis: TextAnalysis, table: NgramTable, learns: bool) -> NgramReader:
+def _reader(
+    analysis: TextAnalysis, table: NgramTable, stop_words: NgramTable | None, learns: bool
+) -> NgramReader:
     """Return a reader for one thread."""
     raw, done, kind, least = analysis._units()
-    stop_words = word_table(analysis._compiled_stop_words())
     if not analysis._is_standard():
         kind = 0
     shortest, longest = analysis.ngram_range
@@ -128,7 +129,8 @@ def _reader(analysis: TextAnalysis, table: NgramTable, learns: bool) -> NgramRea
 
 def _read(analysis: TextAnalysis, X: Any, tables: list[NgramTable], learns: bool) -> list[_Found]:
     """Find the numbers of all documents, a table for each thread."""
-    readers = [_reader(analysis, table, learns) for table in tables]
+    stop_words = word_table(analysis._compiled_stop_words())
+    readers = [_reader(analysis, table, stop_words, learns) for table in tables]
     if not analysis._is_standard():
         return list(_read_features(analysis, check_documents(X), readers[0]))
     found: list[_Found] = []
