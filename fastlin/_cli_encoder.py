@@ -170,27 +170,22 @@ class ColumnEncoder(TransformerMixin, Estimator):
         """
         self._check_params()
         numbers: Any = None
-        encoder, known = None, []
-        for number, table in enumerate(tables):
-            if number == 0:
+        known: list[dict[str, None]] = []
+        for table in tables:
+            if numbers is None:
                 self.numeric_ = self._chosen(table, "numeric")
                 self.categorical_ = self._chosen(table, "categorical")
                 self._check_columns()
+                known = [{} for _ in self.categorical_]
             numbers = self._merged(numbers, table)
-            if self.categorical_:
-                encoder = OneHotEncoder(handle_unknown="ignore", output="rows")
-                encoder.fit(_Cells(table, self.categorical_))
-                known = known or [set() for _ in self.categorical_]
-                for categories, found in zip(known, encoder.categories_, strict=True):
-                    categories.update(found.tolist())
+            for categories, name in zip(known, self.categorical_, strict=True):
+                categories.update(dict.fromkeys(map(_category, table.column(name))))
         _, self.mean_, variance = numbers
         deviation = np.sqrt(variance)
         # Rounding leaves a constant column a tiny deviation.
         tiny = 8 * np.finfo(np.float64).eps * np.abs(self.mean_)
         self.scale_ = np.where(deviation > tiny, deviation, 1.0)
-        if number:  # more blocks than one
-            encoder = self._encoder_of(known) if known else None
-        self.category_encoder_ = encoder
+        self.category_encoder_ = self._encoder_of(known) if known else None
         widths = [len(self.numeric_), sum(map(len, known)), 0]
         self.text_encoder_ = None
         if self.text is not None:
@@ -368,7 +363,7 @@ class ColumnEncoder(TransformerMixin, Estimator):
                 )
         return n, mean, variance
 
-    def _encoder_of(self, known: list[set]) -> OneHotEncoder:
+    def _encoder_of(self, known: list[dict[str, None]]) -> OneHotEncoder:
         """An encoder that has seen these categories."""
         longest = max(map(len, known))
         table = Columns({
