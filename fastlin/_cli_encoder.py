@@ -9,7 +9,7 @@ import numpy as np
 
 from ._base import Estimator, TransformerMixin
 from ._hstack import hstack
-from ._named_columns import Columns
+from ._named_columns import Columns, NamedArray
 from ._params import ArrayLike, Constraint, Either, Instance, Integer, OneOf, is_nan
 from .categories import OneHotEncoder
 from .text import HashedNgram, HashingVectorizer
@@ -37,18 +37,12 @@ def _category(value: Any) -> str:
     )
 
 
-class _Cells:
-    """An array with named columns, which `OneHotEncoder` then uses in its messages."""
-
-    def __init__(self, table: Columns, names: list[str]):
-        self.column_names = names
-        self._cells = np.empty((len(table), len(names)), dtype=object)
-        for j, name in enumerate(names):
-            self._cells[:, j] = [_category(value) for value in table.column(name)]
-        self.shape = self._cells.shape
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return self._cells
+def _cells(table: Columns, names: list[str]) -> NamedArray:
+    """Return columns of categories with their names, which `OneHotEncoder` has in its messages."""
+    cells = np.empty((len(table), len(names)), dtype=object)
+    for j, name in enumerate(names):
+        cells[:, j] = [_category(value) for value in table.column(name)]
+    return NamedArray(cells, names)
 
 
 class ColumnEncoder(TransformerMixin, Estimator):
@@ -223,7 +217,7 @@ class ColumnEncoder(TransformerMixin, Estimator):
             numbers = np.column_stack([table.numbers(name, _NO_NUMBER) for name in self.numeric_])
             blocks.append((numbers - self.mean_) / self.scale_)
         if self.category_encoder_ is not None:
-            blocks.append(self.category_encoder_.transform(_Cells(table, self.categorical_)))
+            blocks.append(self.category_encoder_.transform(_cells(table, self.categorical_)))
         if self.text_encoder_ is not None:
             blocks.append(self.text_encoder_.transform(table.texts(self.text)))
         return hstack(blocks).to_csr()
@@ -371,4 +365,4 @@ class ColumnEncoder(TransformerMixin, Estimator):
             for name, found in zip(self.categorical_, known, strict=True)
         })  # fmt: skip
         encoder = OneHotEncoder(handle_unknown="ignore", output="rows")
-        return encoder.fit(_Cells(table, self.categorical_))
+        return encoder.fit(_cells(table, self.categorical_))

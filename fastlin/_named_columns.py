@@ -11,7 +11,7 @@ import numpy as np
 from ._params import shown
 from ._tables import named_column
 
-__all__ = ["Columns", "class_labels"]
+__all__ = ["Columns", "NamedArray", "class_labels"]
 
 
 class Columns:
@@ -93,6 +93,23 @@ class Columns:
                 what = "nothing" if value is None else shown(value)
                 raise self.error_at(row, f"{name!r} must be a text, but it holds {what}")
         return values
+
+
+class NamedArray:
+    """An array whose columns have names, which estimators take over as they do those of a frame.
+
+    Parameters
+    ----------
+    array : ndarray of shape (n_samples, n_features)
+    names : list of str
+    """
+
+    def __init__(self, array: np.ndarray, names: list[str]):
+        self.column_names, self.shape = names, array.shape
+        self._array = array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return self._array
 
 
 def class_labels(table: Columns, name: str) -> np.ndarray:

@@ -32,6 +32,8 @@ _CONSTRAINTS = {
     "block_bytes": Integer(1),
 }
 _BLOCK_BYTES = 64 << 20
+
+
 class StreamOptions:
     """The keywords of `fit_stream`, checked."""
 
@@ -211,7 +213,8 @@ class StreamRegressorMixin:
             A file as `fastlin.io.load_svmlight_file` and `fastlin.io.read_table` take it; or blocks
             ``(X, y)`` or ``(X, y, sample_weight)``, or a function that returns an iterable of them.
         label : str, optional
-            The column to predict, where the file is a table.
+            The column to predict, where the file is a table; the others become
+            `feature_names_in_` if they have names and there is no `encoder`.
         encoder : callable, optional
             Makes X of the other columns of a block of a table, which it gets as a dict of lists:
             ``lambda columns: fitted.transform(pandas.DataFrame(columns))``. By default they have to
@@ -293,7 +296,8 @@ class StreamClassifierMixin:
         classes : array-like of shape (n_classes,), optional
             All labels that may come; another one is an error. By default those that come.
         label : str, optional
-            The column to predict, where the file is a table. Cells of CSV are strings.
+            The column to predict, where the file is a table. Cells of CSV are strings. The other
+            columns become `feature_names_in_` if they have names and there is no `encoder`.
         encoder : callable, optional
             Makes X of the other columns of a block of a table, which it gets as a dict of lists:
             ``lambda columns: fitted.transform(pandas.DataFrame(columns))``. By default they have to

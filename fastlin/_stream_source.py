@@ -10,7 +10,7 @@ import numpy as np
 
 from ._data import checked_sparse_rows
 from ._files import is_unseekable, opened_for_reading, opened_once
-from ._named_columns import Columns, class_labels
+from ._named_columns import Columns, NamedArray, class_labels
 from ._params import shown
 from ._svmlight import SvmlightReader
 from ._tables import Table, detect_format, table_blocks
@@ -92,12 +92,13 @@ def _file_blocks(source: Any, options: SourceOptions) -> Iterator[tuple]:
     if options.label is None:
         raise ValueError(f"label must name the column to predict of a {format} file, got None.")
     wanted, names = [options.label], None
+    is_named = options.header or format not in ("csv", "tsv")
     for table in table_blocks(
         source, format, header=options.header, columns=wanted if format == "jsonl" else ()
     ):
         if table.lines:
             names = _feature_names(table, options.label, names)
-            yield _encoded(table, names, options), _labels(table, options), None
+            yield _encoded(table, names, options, is_named), _labels(table, options), None
 
 
 def _feature_names(table: Table, label: str, before: list[str] | None) -> list[str]:
@@ -111,7 +112,7 @@ def _feature_names(table: Table, label: str, before: list[str] | None) -> list[s
     return before or names
 
 
-def _encoded(table: Table, names: list[str], options: SourceOptions) -> Any:
+def _encoded(table: Table, names: list[str], options: SourceOptions, is_named: bool) -> Any:
     """The features of a block of a table."""
     columns = {name: table.columns[name] for name in names}
     encoder = options.encoder
@@ -123,7 +124,8 @@ def _encoded(table: Table, names: list[str], options: SourceOptions) -> Any:
         raise ValueError(f"{table.name} has no columns besides the label {options.label!r}.")
     remedy = "; say by encoder what becomes of columns that hold no numbers"
     numbers = [cells.numbers(name, remedy) for name in columns]
-    return np.column_stack(numbers).astype(options.dtype, copy=False)
+    X = np.column_stack(numbers).astype(options.dtype, copy=False)
+    return NamedArray(X, names) if is_named else X
 
 
 def _labels(table: Table, options: SourceOptions) -> np.ndarray:
