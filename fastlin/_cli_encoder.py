@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ._base import Estimator, TransformerMixin
+from ._category_hashes import category_text
 from ._hstack import hstack
 from ._named_columns import Columns, NamedArray
 from ._params import ArrayLike, Constraint, Either, Instance, Integer, OneOf, is_nan
@@ -28,13 +29,8 @@ def _category(value: Any) -> str:
         return value
     if value is None or is_nan(value):
         return ""
-    if isinstance(value, (bool, np.bool_)):
-        return str(value).lower()
-    return (
-        str(int(value))
-        if isinstance(value, (float, np.floating)) and value == int(value)
-        else str(value)
-    )
+    text = category_text(value)
+    return str(text).lower() if isinstance(value, (bool, np.bool_)) else str(text)
 
 
 def _cells(table: Columns, names: list[str]) -> NamedArray:
