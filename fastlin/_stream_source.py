@@ -162,19 +162,17 @@ def svmlight_blocks(
             if shift is None and len(block.columns):
                 shift = int(reader.min_index > 0)
             if shift and reader.min_index < shift:
-                entry = int((block.columns == 0).argmax())
-                line = block.row_lines[np.searchsorted(block.row_ends, entry, side="right")]
-                raise reader.error_at(
-                    line, "an index is 0, but those before began at 1: say zero_based=True"
+                raise reader.error_of(
+                    block, block.columns == 0,
+                    "an index is 0, but those before began at 1: say zero_based=True",
                 )
             d = max(reader.max_index + 1 - (shift or 0), 1)
             limit = _MAX_COLUMNS if n_features is None else n_features
             if d > limit:
-                entry = int((block.columns - (shift or 0) >= limit).argmax())
-                line = block.row_lines[np.searchsorted(block.row_ends, entry, side="right")]
-                raise reader.error_at(
-                    line,
-                    f"the index {block.columns[entry]} is beyond "
+                beyond = block.columns - (shift or 0) >= limit
+                raise reader.error_of(
+                    block, beyond,
+                    f"the index {block.columns[beyond.argmax()]} is beyond "
                     + (f"n_features={n_features}" if n_features else "what 32-bit columns allow"),
                 )
             indptr = np.zeros(len(block.row_ends) + 1, np.int64)

@@ -250,6 +250,11 @@ class SvmlightReader:
         counted = f" after byte {self._offset}" if self._offset else ""
         return ValueError(f"{self.name}, line {line}{counted}: {message}.")
 
+    def error_of(self, block: Block, bad: np.ndarray, message: str) -> ValueError:
+        """Write the error for the first entry of a block that is bad."""
+        row = np.searchsorted(block.row_ends, int(bad.argmax()), side="right")
+        return self.error_at(block.row_lines[row], message)
+
     def converted(self, block: Block, dtype: Any) -> np.ndarray:
         """Return a block's values in another type, or name the first that it cannot hold."""
         dtype = np.dtype(dtype)
@@ -259,11 +264,8 @@ class SvmlightReader:
             converted = block.values.astype(dtype)
         bad = ~np.isfinite(converted) if dtype.kind == "f" else converted != block.values
         if bad.any():
-            entry = int(bad.argmax())
-            line = block.row_lines[np.searchsorted(block.row_ends, entry, side="right")]
-            raise self.error_at(
-                line, f"dtype {dtype.name} cannot hold the value {float(block.values[entry])!r}"
-            )
+            value = float(block.values[bad.argmax()])
+            raise self.error_of(block, bad, f"dtype {dtype.name} cannot hold the value {value!r}")
         return converted
 
 
