@@ -28,7 +28,7 @@ from ._files import COMPRESSED, is_unseekable
 from ._memory import available_memory
 from ._named_columns import Columns, class_labels
 from ._sgd import TARGET_LOSSES
-from ._stream_fit import StreamOptions, fit_classes, fit_regression
+from ._stream_fit import BLOCK_BYTES, StreamOptions, fit_classes, fit_regression
 from ._stream_source import svmlight_blocks
 
 __all__ = ["Streamed", "has_to_stream", "train_stream"]
@@ -93,8 +93,9 @@ def train_stream(args: Namespace, progress: Progress) -> Streamed:
             blocks = _encoded(args, format, encoder, sample, is_regression)
         options = StreamOptions({
             "source": blocks, "label": None, "encoder": None, "format": None, "header": True,
-            "n_features": None, "zero_based": True, "dtype": np.float64, "block_bytes": 64 << 20,
-            "cache_dir": args.cache_dir, "callback": _teller(args, progress),
+            "n_features": None, "zero_based": True, "dtype": np.float64,
+            "block_bytes": BLOCK_BYTES, "cache_dir": args.cache_dir,
+            "callback": _teller(args, progress),
         })  # fmt: skip
         options.is_growing = format == "svmlight"
         counted = [0]

@@ -22,7 +22,7 @@ from ._random import spawn_seed
 from ._reductions import code_for, is_reduced, keep_code
 from ._validation import class_weight_vector, listed
 
-__all__ = ["StreamClassifierMixin", "StreamRegressorMixin", "StreamOptions"]
+__all__ = ["BLOCK_BYTES", "StreamClassifierMixin", "StreamRegressorMixin", "StreamOptions"]
 
 _CONSTRAINTS = {
     "format": OneOf(None, "svmlight", "csv", "tsv", "jsonl", "parquet"),
@@ -31,7 +31,7 @@ _CONSTRAINTS = {
     "zero_based": Either(Boolean(), OneOf("auto")),
     "block_bytes": Integer(1),
 }
-_BLOCK_BYTES = 64 << 20
+BLOCK_BYTES = 64 << 20
 
 
 class StreamOptions:
@@ -196,7 +196,7 @@ class StreamRegressorMixin:
     def fit_stream(self, source: Any, *, label: str | None = None, encoder: Any = None,
                    format: str | None = None, header: bool = True, n_features: int | None = None,
                    zero_based: bool | str = "auto", dtype: Any = np.float64,
-                   block_bytes: int = _BLOCK_BYTES, cache_dir: Any = None, coef_init: Any = None,
+                   block_bytes: int = BLOCK_BYTES, cache_dir: Any = None, coef_init: Any = None,
                    intercept_init: Any = None, callback: Any = None) -> Any:
         """Fit the model to data that need not fit into memory.
 
@@ -276,7 +276,7 @@ class StreamClassifierMixin:
     def fit_stream(self, source: Any, *, classes: Any = None, label: str | None = None,
                    encoder: Any = None, format: str | None = None, header: bool = True,
                    n_features: int | None = None, zero_based: bool | str = "auto",
-                   dtype: Any = np.float64, block_bytes: int = _BLOCK_BYTES, cache_dir: Any = None,
+                   dtype: Any = np.float64, block_bytes: int = BLOCK_BYTES, cache_dir: Any = None,
                    coef_init: Any = None, intercept_init: Any = None, callback: Any = None) -> Any:
         """Fit the model to data that need not fit into memory.
 
