@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from .files import require_equal
 from .measure import in_turns, ns, print_table, ratio
 
 CASES = ("integers", "strings", "pandas", "pandas categories", "pandas integers", "polars",
@@ -83,13 +84,6 @@ def _in_fresh_process(task: Callable[..., float], *arguments: Any) -> float:
         return pool.apply(task, arguments)
 
 
-def _require_equal(case: str, ours: Any, theirs: Any) -> None:
-    """Stop when two CSR matrices differ in a single bit."""
-    parts = ("data", "indices", "indptr")
-    if not all(np.array_equal(getattr(ours, part), getattr(theirs, part)) for part in parts):
-        raise AssertionError(f"{case}: the matrices differ")
-
-
 def one_hot(n_rows: int, rounds: int) -> None:
     """Print time and memory of `fit_transform` for every container."""
     kinds = ("csr", "rows", "scikit-learn")
@@ -99,7 +93,7 @@ def one_hot(n_rows: int, rounds: int) -> None:
             X = table(case, n_rows)
         except ImportError:
             continue
-        _require_equal(case, *[encoder(which).fit_transform(X) for which in ("csr", kinds[2])])
+        require_equal(case, *[encoder(which).fit_transform(X) for which in ("csr", kinds[2])])
         times = in_turns(
             {w: lambda w=w, x=X: encoder(w).fit_transform(x) for w in kinds}, rounds, warm_up=False
         )

@@ -53,7 +53,7 @@ def _compared(ours: Callable[[], Any], theirs: Callable[[], Any], rounds: int) -
     }
 
 
-def _require_equal(case: str, ours: Any, theirs: Any) -> None:
+def require_equal(case: str, ours: Any, theirs: Any) -> None:
     """Stop when two CSR matrices differ in a single bit."""
     same = ours.shape == theirs.shape and all(
         np.array_equal(getattr(ours, part), getattr(theirs, part))
@@ -81,7 +81,7 @@ def svmlight_rows(n_rows: int = 30_000, rounds: int = 5) -> list[dict[str, Any]]
             path = Path(folder) / "data.svm"
             path.write_bytes(svmlight_text(n_rows, 47_000, 50, fmt))
             ours, theirs = load_svmlight_file(path), their_loader(path)
-            _require_equal(case, ours[0], theirs[0])
+            require_equal(case, ours[0], theirs[0])
             times = _compared(
                 lambda p=path: load_svmlight_file(p), lambda p=path: their_loader(p), rounds
             )

@@ -12,18 +12,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._cli_arguments import option_of
-from ._cli_encoder import ColumnEncoder, Columns
+from ._cli_encoder import ColumnEncoder
 from ._cli_terminal import UsageError
 from ._files import beginning_of_stdin, is_unseekable, opened_for_reading, opened_once
+from ._named_columns import Columns, class_labels
 from ._params import shown
-from ._tables import decoded_lines, separator_hint
+from ._tables import Table, decoded_lines, separator_hint, table_blocks
 from .io import detect_format, load_svmlight_file, read_table
 
 __all__ = [
     "Examples",
     "check_header",
     "check_options",
-    "class_labels",
+    "column_blocks",
     "display_name",
     "format_of",
     "is_empty",
@@ -112,7 +113,34 @@ def read_columns(args: Namespace, format: str) -> Columns:
     check_header(args, format)
     table = read_table(args.data, format, header=not args.no_header)
     if not table.lines:
-        raise UsageError(f"{display_name(args.data)} has no rows after its header.")
+        raise _no_rows(args)
+    return _named(args, format, table)
+
+
+def column_blocks(
+    args: Namespace, format: str, n_rows: int, wanted: tuple[str, ...] = ()
+) -> Iterator[Columns]:
+    """Read a table in blocks, none of which is empty; those of JSON lines have the columns
+    `wanted`."""
+    check_header(args, format)
+    columns, is_first = wanted if format == "jsonl" else (), True
+    for table in table_blocks(
+        args.data, format, header=not args.no_header, columns=columns, n_rows=n_rows
+    ):
+        if table.lines:
+            is_first = False
+            yield _named(args, format, table)
+    if is_first:
+        raise _no_rows(args)
+
+
+def _no_rows(args: Namespace) -> UsageError:
+    """Return the error for a table without rows."""
+    return UsageError(f"{display_name(args.data)} has no rows after its header.")
+
+
+def _named(args: Namespace, format: str, table: Table) -> Columns:
+    """Return a table, or a block of one, that knows where its names come from."""
     has_header = format in ("csv", "tsv") and not args.no_header
     return Columns(table.columns, table.lines, table.name, has_header, table.unit)
 
@@ -192,33 +220,3 @@ def whole_labels(y: np.ndarray, name: str) -> np.ndarray:
             "loss of regression, such as --loss squared_error."
         )
     return whole
-
-
-def class_labels(table: Columns, name: str) -> np.ndarray:
-    """Return a column of classes: all strings, all booleans or all whole numbers."""
-    values = table.column(name)
-    first = _kind_of(values[0])
-    for row, value in enumerate(values):
-        if value is None or value == "":
-            raise table.error_at(row, f"the label {name!r} is missing")
-        kind = _kind_of(value)
-        if kind is None:
-            raise table.error_at(row, f"the label {name!r} is no class: {shown(value)}")
-        if kind != first:
-            raise table.error_at(
-                row,
-                f"the label {name!r} is a {kind}, {shown(value)}, where a {first} stood before",
-            )
-    if first == "boolean":
-        return np.array([str(value).lower() for value in values])
-    return np.array(values) if first == "string" else np.array([int(value) for value in values])
-
-
-def _kind_of(label: Any) -> str | None:
-    """Name the kind of a label; None for what cannot be one."""
-    if isinstance(label, str):
-        return "string"
-    if isinstance(label, bool):
-        return "boolean"
-    whole = isinstance(label, int) or isinstance(label, float) and label.is_integer()
-    return "number" if whole else None

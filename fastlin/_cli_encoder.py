@@ -2,117 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ._base import Estimator, TransformerMixin
+from ._category_hashes import category_text
 from ._hstack import hstack
-from ._params import ArrayLike, Constraint, Either, Instance, Integer, OneOf, is_nan, shown
-from ._tables import separator_hint
+from ._named_columns import Columns, NamedArray
+from ._params import ArrayLike, Constraint, Either, Instance, Integer, OneOf, is_nan
 from .categories import OneHotEncoder
 from .text import HashedNgram, HashingVectorizer
 
-__all__ = ["ColumnEncoder", "Columns"]
+__all__ = ["ColumnEncoder"]
 
 # Characters that are looked through for the n-grams behind hashed columns; that runs at the speed
 # of Python (about a second for these), and a sample serves as well.
 _EXPLAINED_CHARACTERS = 4_000_000
 _NO_NUMBER = "; name it in --categorical if it holds categories"
-
-
-class Columns:
-    """Named columns of equal length, with the place of each row in its file.
-
-    Parameters
-    ----------
-    columns : dict of str to list
-        Values by column.
-    lines : list of int, optional
-        The line of the file on which each row begins.
-    name : str, optional
-        The file's name in messages.
-    has_header : bool, default=False
-        Whether the names of the columns come from the first line of the file.
-    unit : {"line", "row"}, default="line"
-        What `lines` counts.
-    """
-
-    def __init__(
-        self,
-        columns: Mapping[str, Sequence],
-        lines: list[int] | None = None,
-        name: str = "the table",
-        has_header: bool = False,
-        unit: str = "line",
-    ):
-        self.columns, self.lines, self.name = columns, lines, name
-        self.has_header, self.unit = has_header, unit
-
-    def __len__(self) -> int:
-        return len(next(iter(self.columns.values()), ()))
-
-    def take_rows(self, rows: np.ndarray) -> Columns:
-        """Return some of the rows."""
-        places = rows.tolist()
-        columns = {n: [values[row] for row in places] for n, values in self.columns.items()}
-        lines = None if self.lines is None else [self.lines[row] for row in places]
-        return Columns(columns, lines, self.name, self.has_header, self.unit)
-
-    def column(self, name: str) -> Sequence:
-        """Return one column; ValueError that lists those there are if it is missing."""
-        if name not in self.columns:
-            there = ", ".join(map(repr, self.columns)) + separator_hint(list(self.columns))
-            raise ValueError(f"{self.name} has no column {name!r}; its columns are {there}.")
-        return self.columns[name]
-
-    def error_at(self, row: int, message: str) -> ValueError:
-        """Return the error for a row, with its line if that is known."""
-        place = f"row {row}" if self.lines is None else f"{self.unit} {self.lines[row]}"
-        return ValueError(f"{self.name}, {place}: {message}.")
-
-    def numbers(self, name: str, remedy: str = "") -> np.ndarray:
-        """Return a column as float64; ValueError with the line for what is no finite number."""
-        values = self.column(name)
-        try:
-            numbers = np.array(values, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
-            numbers = np.array([_number(value) for value in values])
-        wrong = ~np.isfinite(numbers)
-        if wrong.any():
-            row = int(wrong.argmax())
-            what = shown(values[row]) if values[row] not in (None, "") else "nothing"
-            place = list(self.columns).index(name) + 1
-            if self.has_header and not self._looks_named():
-                remedy = f"; say --no-header if the first line holds data{remedy}"
-            message = f"{name!r} (column {place}) must be a finite number, but it holds {what}"
-            raise self.error_at(row, message + remedy)
-        return numbers
-
-    def _looks_named(self) -> bool:
-        """Tell whether the names of the columns look like names, and not like one of the rows."""
-        return not any(
-            math.isfinite(_number(name)) or name in values for name, values in self.columns.items()
-        )
-
-    def texts(self, name: str) -> Sequence[str]:
-        """Return a column of texts; ValueError with the line for what is none."""
-        values = self.column(name)
-        for row, value in enumerate(values):
-            if not isinstance(value, str):
-                what = "nothing" if value is None else shown(value)
-                raise self.error_at(row, f"{name!r} must be a text, but it holds {what}")
-        return values
-
-
-def _number(value: Any) -> float:
-    """Return a number, NaN for what is none."""
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        return math.nan
 
 
 def _category(value: Any) -> str:
@@ -121,27 +29,16 @@ def _category(value: Any) -> str:
         return value
     if value is None or is_nan(value):
         return ""
-    if isinstance(value, (bool, np.bool_)):
-        return str(value).lower()
-    return (
-        str(int(value))
-        if isinstance(value, (float, np.floating)) and value == int(value)
-        else str(value)
-    )
+    text = category_text(value)
+    return str(text).lower() if isinstance(value, (bool, np.bool_)) else str(text)
 
 
-class _Cells:
-    """An array with named columns, which `OneHotEncoder` then uses in its messages."""
-
-    def __init__(self, table: Columns, names: list[str]):
-        self.column_names = names
-        self._cells = np.empty((len(table), len(names)), dtype=object)
-        for j, name in enumerate(names):
-            self._cells[:, j] = [_category(value) for value in table.column(name)]
-        self.shape = self._cells.shape
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return self._cells
+def _cells(table: Columns, names: list[str]) -> NamedArray:
+    """Return columns of categories with their names, which `OneHotEncoder` has in its messages."""
+    cells = np.empty((len(table), len(names)), dtype=object)
+    for j, name in enumerate(names):
+        cells[:, j] = [_category(value) for value in table.column(name)]
+    return NamedArray(cells, names)
 
 
 class ColumnEncoder(TransformerMixin, Estimator):
@@ -263,27 +160,22 @@ class ColumnEncoder(TransformerMixin, Estimator):
         """
         self._check_params()
         numbers: Any = None
-        encoder, known = None, []
-        for number, table in enumerate(tables):
-            if number == 0:
+        known: list[dict[str, None]] = []
+        for table in tables:
+            if numbers is None:
                 self.numeric_ = self._chosen(table, "numeric")
                 self.categorical_ = self._chosen(table, "categorical")
                 self._check_columns()
+                known = [{} for _ in self.categorical_]
             numbers = self._merged(numbers, table)
-            if self.categorical_:
-                encoder = OneHotEncoder(handle_unknown="ignore", output="rows")
-                encoder.fit(_Cells(table, self.categorical_))
-                known = known or [set() for _ in self.categorical_]
-                for categories, found in zip(known, encoder.categories_, strict=True):
-                    categories.update(found.tolist())
+            for categories, name in zip(known, self.categorical_, strict=True):
+                categories.update(dict.fromkeys(map(_category, table.column(name))))
         _, self.mean_, variance = numbers
         deviation = np.sqrt(variance)
         # Rounding leaves a constant column a tiny deviation.
         tiny = 8 * np.finfo(np.float64).eps * np.abs(self.mean_)
         self.scale_ = np.where(deviation > tiny, deviation, 1.0)
-        if number:  # more blocks than one
-            encoder = self._encoder_of(known) if known else None
-        self.category_encoder_ = encoder
+        self.category_encoder_ = self._encoder_of(known) if known else None
         widths = [len(self.numeric_), sum(map(len, known)), 0]
         self.text_encoder_ = None
         if self.text is not None:
@@ -321,7 +213,7 @@ class ColumnEncoder(TransformerMixin, Estimator):
             numbers = np.column_stack([table.numbers(name, _NO_NUMBER) for name in self.numeric_])
             blocks.append((numbers - self.mean_) / self.scale_)
         if self.category_encoder_ is not None:
-            blocks.append(self.category_encoder_.transform(_Cells(table, self.categorical_)))
+            blocks.append(self.category_encoder_.transform(_cells(table, self.categorical_)))
         if self.text_encoder_ is not None:
             blocks.append(self.text_encoder_.transform(table.texts(self.text)))
         return hstack(blocks).to_csr()
@@ -461,7 +353,7 @@ class ColumnEncoder(TransformerMixin, Estimator):
                 )
         return n, mean, variance
 
-    def _encoder_of(self, known: list[set]) -> OneHotEncoder:
+    def _encoder_of(self, known: list[dict[str, None]]) -> OneHotEncoder:
         """An encoder that has seen these categories."""
         longest = max(map(len, known))
         table = Columns({
@@ -469,4 +361,4 @@ class ColumnEncoder(TransformerMixin, Estimator):
             for name, found in zip(self.categorical_, known, strict=True)
         })  # fmt: skip
         encoder = OneHotEncoder(handle_unknown="ignore", output="rows")
-        return encoder.fit(_Cells(table, self.categorical_))
+        return encoder.fit(_cells(table, self.categorical_))

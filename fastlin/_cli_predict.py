@@ -14,16 +14,17 @@ import numpy as np
 
 from ._cli_data import (
     check_header,
+    column_blocks,
     display_name,
     format_of,
     is_empty,
     line_blocks,
     with_pipe_opened,
 )
-from ._cli_encoder import ColumnEncoder, Columns
-from ._cli_stream import column_blocks
+from ._cli_encoder import ColumnEncoder
 from ._cli_terminal import Progress, UsageError, is_same_file, spelt, writing_stdout
 from ._files import check_writable, opened_for_writing
+from ._named_columns import Columns
 from ._stream_problem import SquareSums
 from ._stream_source import svmlight_blocks
 from .persist import load
@@ -98,7 +99,7 @@ def _table_blocks(args: Namespace, first: Any) -> Iterator[tuple[Any, Any, Any]]
     label = args.label or (first.label if is_encoder else None)
     own = (*first.numeric_, *first.categorical_) if is_encoder else ()
     wanted, is_first = tuple(name for name in (text, *own) if name is not None), True
-    for table in column_blocks(args, format):
+    for table in column_blocks(args, format, _ROWS_AT_ONCE):
         if text is not None and text not in table.columns and is_first:
             there = ", ".join(map(repr, table.columns))
             raise UsageError(

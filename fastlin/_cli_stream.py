@@ -13,7 +13,7 @@ import numpy as np
 from ._cli_data import (
     check_header,
     check_options,
-    class_labels,
+    column_blocks,
     display_name,
     format_of,
     is_empty,
@@ -21,17 +21,17 @@ from ._cli_data import (
     whole_labels,
     with_pipe_opened,
 )
-from ._cli_encoder import ColumnEncoder, Columns
+from ._cli_encoder import ColumnEncoder
 from ._cli_task import fit_to_target, learner_of
 from ._cli_terminal import Progress, UsageError
 from ._files import COMPRESSED, is_unseekable
 from ._memory import available_memory
+from ._named_columns import Columns, class_labels
 from ._sgd import TARGET_LOSSES
-from ._stream_fit import StreamOptions, fit_classes, fit_regression
+from ._stream_fit import BLOCK_BYTES, StreamOptions, fit_classes, fit_regression
 from ._stream_source import svmlight_blocks
-from ._tables import table_blocks
 
-__all__ = ["Streamed", "column_blocks", "has_to_stream", "train_stream"]
+__all__ = ["Streamed", "has_to_stream", "train_stream"]
 
 # Bytes of memory that a byte of a file may become: numbers of svmlight, Python objects of tables
 _GROWTH = {"svmlight": 1.5, "csv": 12.0, "tsv": 12.0, "jsonl": 12.0, "parquet": 40.0}
@@ -73,21 +73,6 @@ def has_to_stream(args: Namespace) -> bool:
     return streams
 
 
-def column_blocks(args: Namespace, format: str, wanted: tuple = ()) -> Iterator[Columns]:
-    """The blocks of a table; none is empty."""
-    check_header(args, format)
-    has_header = format in ("csv", "tsv") and not args.no_header
-    columns, n_rows = wanted if format == "jsonl" else (), 0
-    for table in table_blocks(
-        args.data, format, header=not args.no_header, columns=columns, n_rows=_ROWS_AT_ONCE
-    ):
-        n_rows += len(table.lines)
-        if table.lines:
-            yield Columns(table.columns, table.lines, table.name, has_header, table.unit)
-    if not n_rows:
-        raise UsageError(f"{display_name(args.data)} has no rows after its header.")
-
-
 def train_stream(args: Namespace, progress: Progress) -> Streamed:
     """Learn from the data block by block."""
     is_regression = args.loss in TARGET_LOSSES
@@ -108,8 +93,9 @@ def train_stream(args: Namespace, progress: Progress) -> Streamed:
             blocks = _encoded(args, format, encoder, sample, is_regression)
         options = StreamOptions({
             "source": blocks, "label": None, "encoder": None, "format": None, "header": True,
-            "n_features": None, "zero_based": True, "dtype": np.float64, "block_bytes": 64 << 20,
-            "cache_dir": args.cache_dir, "callback": _teller(args, progress),
+            "n_features": None, "zero_based": True, "dtype": np.float64,
+            "block_bytes": BLOCK_BYTES, "cache_dir": args.cache_dir,
+            "callback": _teller(args, progress),
         })  # fmt: skip
         options.is_growing = format == "svmlight"
         counted = [0]
@@ -184,7 +170,7 @@ def _fitted_encoder(args: Namespace, format: str, pipe: bool, progress: Progress
         # Texts are hashed, which needs no data: a row says what there is to know.
         named = Columns({args.label: [""], args.text: [""]}, None, display_name(args.data))
         return make_encoder(args, named).fit(named)
-    blocks = column_blocks(args, format, _wanted(args))
+    blocks = column_blocks(args, format, _ROWS_AT_ONCE, _wanted(args))
     first = next(blocks)
     encoder = make_encoder(args, first)
     if args.categorical is None and args.numeric is None:
@@ -238,8 +224,8 @@ def _encoded(
     is_regression: bool,
 ) -> Iterator[tuple]:
     """Blocks of a table as a matrix and targets."""
-    wanted = (*_wanted(args), *encoder.numeric_, *encoder.categorical_)
-    for table in column_blocks(args, format, tuple(dict.fromkeys(wanted))):
+    wanted = dict.fromkeys([*_wanted(args), *encoder.numeric_, *encoder.categorical_])
+    for table in column_blocks(args, format, _ROWS_AT_ONCE, tuple(wanted)):
         y = table.numbers(args.label) if is_regression else class_labels(table, args.label)
         X = encoder.transform(table)
         if sample is not None:

@@ -18,6 +18,7 @@ import numpy as np
 
 from ._core.encode import number_objects
 from ._core.strings import ArrowStrings
+from ._exceptions import errors_about
 from ._parallel import run
 from ._params import is_nan
 from ._targets import refuse_lazy, refuse_masked
@@ -171,11 +172,8 @@ def coded_columns(X: Any, n_jobs: int | None = None) -> list[Coded]:
 
 def _named_errors(code: Callable, column: Callable, j: int) -> Coded:
     """Code column j; errors say which column they are about."""
-    try:
+    with errors_about(f"column {j} of X"):
         return code(column(j))
-    except (TypeError, ValueError) as error:
-        kind = ValueError if isinstance(error, ValueError) else TypeError
-        raise kind(f"column {j} of X: {error}") from None
 
 
 def as_table(X: Any) -> np.ndarray:

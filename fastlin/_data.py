@@ -16,7 +16,7 @@ from ._core.rows import Rows
 from ._targets import refuse_lazy, refuse_masked
 from ._validation import check_feature_names, check_n_features
 
-__all__ = ["Rows", "as_rows", "checked_sparse_rows", "compact_rows", "own_rows",
+__all__ = ["Rows", "as_rows", "canonical_csr", "checked_sparse_rows", "compact_rows", "own_rows",
            "rows_from_parts", "rows_of"]
 
 # Entries per call of a scan: some milliseconds.
@@ -353,6 +353,20 @@ def _columns_in_order(
         ordered &= in_order
         start = stop
     return ordered
+
+
+def canonical_csr(
+    values: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_columns: int
+) -> Any:
+    """A CSR matrix of arrays whose columns ascend within rows; they are shared, but for what has
+    another type of index: scipy wants one for both, and int32 wherever that suffices."""
+    from scipy.sparse import csr_matrix
+
+    kind = np.int32 if len(indices) <= _MAX_COLUMNS else np.int64
+    arrays = values, indices.astype(kind, copy=False), indptr.astype(kind, copy=False)
+    X = csr_matrix(arrays, shape=(len(indptr) - 1, n_columns))
+    X.has_canonical_format = True
+    return X
 
 
 def _canonical(values, indices, indptr, shape):

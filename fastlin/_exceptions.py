@@ -9,9 +9,11 @@ catch it alike. Looking at import time would be wrong: the user may import sciki
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import warnings
+from collections.abc import Iterator
 
 __all__ = [
     "ConvergenceWarning",
@@ -20,6 +22,7 @@ __all__ = [
     "InvalidParameterError",
     "NotFittedError",
     "UndefinedMetricWarning",
+    "errors_about",
     "exception_class",
     "not_fitted",
     "warn",
@@ -130,3 +133,14 @@ def _frames_to_user() -> int:
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame, level = frame.f_back, level + 1
     return level
+
+
+@contextlib.contextmanager
+def errors_about(what: str) -> Iterator[None]:
+    """Put into words what a ValueError or TypeError is about; its kind stays, its class may not,
+    since not every class is made of a message."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{what}: {error}") from None

@@ -16,6 +16,7 @@ import numpy as np
 from ._core import beside as _beside
 from ._core.rows import Rows, all_signs, make_rows
 from ._data import as_rows
+from ._exceptions import errors_about
 from ._params import shown
 
 __all__ = ["hstack", "joined"]
@@ -58,7 +59,10 @@ def hstack(blocks: Sequence[Any], dtype: Any = None) -> Rows:
 
 def joined(blocks: Sequence[Any], labels: Sequence[str], dtype: Any = None) -> Rows:
     """`hstack` of at least one block; errors call blocks by their labels."""
-    rows = [_block(block, label, dtype) for block, label in zip(blocks, labels, strict=True)]
+    rows = []
+    for block, label in zip(blocks, labels, strict=True):
+        with errors_about(label):
+            rows.append(as_rows(block, dtype))
     n, d = rows[0].shape[0], sum(block.shape[1] for block in rows)
     for block, label in zip(rows, labels, strict=True):
         if block.shape[0] != n:
@@ -81,15 +85,6 @@ def joined(blocks: Sequence[Any], labels: Sequence[str], dtype: Any = None) -> R
         np.concatenate([block.values.reshape(block.shape) for block in rows], axis=1, out=values)
         return make_rows("dense", n, d, values, None, None, kind)
     return _sparse(rows, n, d, _layout(rows, layouts), kind)
-
-
-def _block(block: Any, label: str, dtype: Any) -> Rows:
-    """Check one block; errors say which it is."""
-    try:
-        return as_rows(block, dtype)
-    except (TypeError, ValueError) as error:
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"{label}: {error}") from None
 
 
 def _layout(rows: list[Rows], layouts: set[str]) -> str:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ones_result", "signed_result"]
+from ._data import canonical_csr
 
-_MOST_ENTRIES = np.iinfo(np.int32).max
+__all__ = ["ones_result", "signed_result"]
 
 
 def ones_result(numbers: np.ndarray, width: int, dtype: Any, output: str) -> Any:
@@ -37,7 +37,7 @@ def ones_result(numbers: np.ndarray, width: int, dtype: Any, output: str) -> Any
         result = np.zeros((n, width), dtype)
         result[np.repeat(np.arange(n), np.diff(indptr)), indices] = 1
         return result
-    return _matrix(np.ones(len(indices), dtype), indices, indptr, width)
+    return canonical_csr(np.ones(len(indices), dtype), indices, indptr, width)
 
 
 def signed_result(
@@ -81,7 +81,7 @@ def signed_result(
         indices ^= indices >> 31
     if output == "rows":
         return _rows("csr", n, width, values, indices, indptr, dtype)
-    return _matrix(values, indices, indptr, width)
+    return canonical_csr(values, indices, indptr, width)
 
 
 def _rows(
@@ -97,14 +97,3 @@ def _rows(
     from ._core.rows import make_rows
 
     return make_rows(layout, n, width, values, indices, indptr, np.dtype(dtype))
-
-
-def _matrix(values: np.ndarray, indices: np.ndarray, indptr: np.ndarray, width: int) -> Any:
-    """Return a CSR matrix; scipy wants one type for both index arrays."""
-    from scipy.sparse import csr_matrix
-
-    kind = np.int32 if len(indices) <= _MOST_ENTRIES else np.int64
-    arrays = (values, indices.astype(kind, copy=False), indptr.astype(kind, copy=False))
-    X = csr_matrix(arrays, shape=(len(indptr) - 1, width))
-    X.has_canonical_format = True
-    return X

@@ -15,21 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._analyzers import TextAnalysis, check_documents
-from ._core.ngrams import (
-    DONE,
-    TOO_LARGE,
-    TOO_LONG,
-    TOO_MANY,
-    NgramReader,
-    NgramTable,
-    RowCounter,
-    document_frequencies,
-)
+from ._core.documents import DONE, TOO_LARGE
+from ._core.ngrams import NgramReader, NgramTable, RowCounter, document_frequencies
 from ._parallel import Cancelled, is_cancelled, n_threads, run
 from ._params import shown
 from ._text_blocks import Share, shares_of, text_blocks
-from ._text_rows import CsrArrays, encode_features, joined
-from ._vocabulary import Nodes, Vocabulary, new_table, nodes_of, ordered, word_table
+from ._text_rows import CsrArrays, encode_features, joined, refuse
+from ._vocabulary import Nodes, Vocabulary, entering, new_table, nodes_of, ordered, word_table
 
 __all__ = ["Frequencies", "count_by", "learn"]
 
@@ -122,10 +114,11 @@ def count_by(analysis: TextAnalysis, X: Any, vocabulary: Vocabulary, n_jobs: Any
 # Documents to numbers
 
 
-def _reader(analysis: TextAnalysis, table: NgramTable, learns: bool) -> NgramReader:
+def _reader(
+    analysis: TextAnalysis, table: NgramTable, stop_words: NgramTable | None, learns: bool
+) -> NgramReader:
     """Return a reader for one thread."""
     raw, done, kind, least = analysis._units()
-    stop_words = word_table(analysis._compiled_stop_words())
     if not analysis._is_standard():
         kind = 0
     shortest, longest = analysis.ngram_range
@@ -136,7 +129,8 @@ def _reader(analysis: TextAnalysis, table: NgramTable, learns: bool) -> NgramRea
 
 def _read(analysis: TextAnalysis, X: Any, tables: list[NgramTable], learns: bool) -> list[_Found]:
     """Find the numbers of all documents, a table for each thread."""
-    readers = [_reader(analysis, table, learns) for table in tables]
+    stop_words = word_table(analysis._compiled_stop_words())
+    readers = [_reader(analysis, table, stop_words, learns) for table in tables]
     if not analysis._is_standard():
         return list(_read_features(analysis, check_documents(X), readers[0]))
     found: list[_Found] = []
@@ -156,7 +150,7 @@ def _read_share(share: Share, reader: NgramReader, place: int) -> _Found:
         reader.load(block)
         block_ends = np.empty(block.n_documents, np.int64)
         while (status := reader.advance(block_ends)) != DONE:
-            _refuse(status, row + reader.current)
+            refuse(status, row + reader.current)
             if is_cancelled():
                 raise Cancelled
         numbers.append(np.empty(reader.n_found, np.uint32))
@@ -181,7 +175,7 @@ def _read_features(
             for feature in features:
                 if not isinstance(feature, str):
                     raise TypeError(f"Row {row}: every feature must be str, got {shown(feature)}.")
-        _refuse(reader.add_features(encode_features(features, row, "surrogatepass")), row)
+        refuse(reader.add_features(encode_features(features, row, "surrogatepass")), row)
         ends.append(reader.n_found)
         if len(ends) == 4096:
             yield _taken(reader, ends, first_row)
@@ -198,23 +192,6 @@ def _taken(reader: NgramReader, ends: list[int], first_row: int) -> _Found:
     return _Found(first_row, numbers, np.array(ends, np.int64), 0)
 
 
-def _refuse(status: int, row: int) -> None:
-    """Raise if something is beyond what can be numbered or counted."""
-    if status == TOO_LARGE:
-        raise ValueError(
-            "the vocabulary has 2**31 n-grams, or words of 2**32 bytes, and cannot grow; narrow "
-            "ngram_range, or use HashingVectorizer, which needs none."
-        )
-    if status == TOO_LONG:
-        raise ValueError(
-            f"The document of row {row} has a word or an n-gram of 2**29 bytes or more; split it."
-        )
-    if status == TOO_MANY:
-        raise ValueError(
-            f"The document of row {row} has 2**31 n-grams or more; split it or narrow ngram_range."
-        )
-
-
 # Several tables as one
 
 
@@ -222,14 +199,14 @@ def _merged(analysis: TextAnalysis, table: NgramTable, other: NgramTable) -> np.
     """Enter the n-grams of another table; returns the new number of each of its numbers."""
     nodes: Nodes = nodes_of(other)
     numbers = np.empty(len(nodes.last), np.uint32)
-    reader = _reader(analysis, table, True)
+    reader = entering(table, analysis._units()[2])
     done = 0
     while done < len(numbers):
         done = reader.merge(
             nodes.arena, nodes.is_word, nodes.before, nodes.last, numbers, done
         )
         if done < 0:
-            _refuse(TOO_LARGE, 0)
+            refuse(TOO_LARGE, 0)
     return numbers
 
 
@@ -287,7 +264,7 @@ def _count_part(part: _Found, columns: np.ndarray, n_columns: int) -> CsrArrays:
     columns = columns if len(columns) else np.full(1, -1, np.int32)
     rest = (part.numbers, part.ends, columns, indptr[1:], indices, counts)
     while (status := counter.count(*rest)) != DONE:
-        _refuse(status, part.first_row + counter.n_rows)
+        refuse(status, part.first_row + counter.n_rows)
         if is_cancelled():
             raise Cancelled
     for array in (indices, counts):

@@ -3,7 +3,8 @@
 An estimator class declares ``_constraints``, a dict from parameter name to constraint, merged
 with those of its bases. Constraints see one parameter at a time; rules between two
 (``l1_ratio`` only with ``elasticnet``) stand in the estimator. The general constraints come from
-`_constraints` and are to be imported from here; those of seeds and class weights stand here.
+`_constraints` and are to be imported from here; those of seeds, class weights and dtypes stand
+here.
 """
 
 from __future__ import annotations
@@ -38,9 +39,11 @@ __all__ = [
     "ClassWeight",
     "Constraint",
     "Either",
+    "FloatType",
     "HasMethods",
     "Instance",
     "Integer",
+    "NumberType",
     "OneOf",
     "RandomState",
     "Real",
@@ -109,6 +112,48 @@ class ClassWeight(Constraint):
             {0: "a"},
             {0: None},
         ]
+
+
+class FloatType(Constraint):
+    """float64 or float32, in any way that numpy understands."""
+
+    rule = "float64 or float32"
+
+    def accepts(self, value):
+        """Say whether a value is allowed."""
+        try:
+            return value is not None and np.dtype(value) in (np.float64, np.float32)
+        except TypeError:
+            return False
+
+    def good_values(self):
+        """Return examples that must be accepted."""
+        return [np.float64, np.float32, "float32", float, np.dtype("f8")]
+
+    def bad_values(self):
+        """Return examples that must be refused."""
+        return [None, int, np.int64, "float16", np.complex128, "no such type", 1]
+
+
+class NumberType(Constraint):
+    """A dtype of numbers that are not complex."""
+
+    rule = "a numeric dtype"
+
+    def accepts(self, value):
+        """Say whether a value is allowed."""
+        try:
+            return value is not None and np.dtype(value).kind in "biuf"
+        except TypeError:
+            return False
+
+    def good_values(self):
+        """Return examples that must be accepted."""
+        return [np.int64, np.float32, "int8", bool, np.dtype("f4")]
+
+    def bad_values(self):
+        """Return examples that must be refused."""
+        return [None, str, object, complex, "no such type", 3, "U4"]
 
 
 def constraints_of(cls: type) -> dict[str, Constraint]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from ._core.rows import Rows
 from ._data import as_rows, own_rows
+from ._exceptions import errors_about
 from ._multilabel import Labels, target_of
 from ._online_kinds import label_kind
 from ._stream_cache import StreamCache
@@ -109,7 +110,9 @@ def collect(
         Told the number of rows after each block.
     """
     for number, (X, y, weight) in enumerate(blocks):
-        with _in_block(number, named=not widens):
+        # files say better by themselves what is wrong
+        place = errors_about(f"In block {number} of the source")
+        with contextlib.nullcontext() if widens else place:
             check_feature_names(estimator, X, reset=not number)
             rows = _rows_of(X, cache.dtype or dtype)
             expected = n_features if widens or not number else cache.n_columns
@@ -146,15 +149,3 @@ def _weight_of(weight: Any, n: int) -> np.ndarray | None:
     if array.shape == (n,) and array.dtype.kind in "biuf" and not array.any():
         return np.zeros(n)
     return np.array(check_sample_weight(weight, n))
-
-
-@contextlib.contextmanager
-def _in_block(number: int, named: bool) -> Iterator[None]:
-    """Say which block an error is about; files say it better by themselves."""
-    try:
-        yield
-    except (ValueError, TypeError) as error:
-        if not named:
-            raise
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"In block {number} of the source: {error}") from None

@@ -22,7 +22,7 @@ from ._random import spawn_seed
 from ._reductions import code_for, is_reduced, keep_code
 from ._validation import class_weight_vector, listed
 
-__all__ = ["StreamClassifierMixin", "StreamRegressorMixin", "StreamOptions"]
+__all__ = ["BLOCK_BYTES", "StreamClassifierMixin", "StreamRegressorMixin", "StreamOptions"]
 
 _CONSTRAINTS = {
     "format": OneOf(None, "svmlight", "csv", "tsv", "jsonl", "parquet"),
@@ -31,7 +31,9 @@ _CONSTRAINTS = {
     "zero_based": Either(Boolean(), OneOf("auto")),
     "block_bytes": Integer(1),
 }
-_BLOCK_BYTES = 64 << 20
+BLOCK_BYTES = 64 << 20
+
+
 class StreamOptions:
     """The keywords of `fit_stream`, checked."""
 
@@ -194,7 +196,7 @@ class StreamRegressorMixin:
     def fit_stream(self, source: Any, *, label: str | None = None, encoder: Any = None,
                    format: str | None = None, header: bool = True, n_features: int | None = None,
                    zero_based: bool | str = "auto", dtype: Any = np.float64,
-                   block_bytes: int = _BLOCK_BYTES, cache_dir: Any = None, coef_init: Any = None,
+                   block_bytes: int = BLOCK_BYTES, cache_dir: Any = None, coef_init: Any = None,
                    intercept_init: Any = None, callback: Any = None) -> Any:
         """Fit the model to data that need not fit into memory.
 
@@ -211,7 +213,8 @@ class StreamRegressorMixin:
             A file as `fastlin.io.load_svmlight_file` and `fastlin.io.read_table` take it; or blocks
             ``(X, y)`` or ``(X, y, sample_weight)``, or a function that returns an iterable of them.
         label : str, optional
-            The column to predict, where the file is a table.
+            The column to predict, where the file is a table; the others become
+            `feature_names_in_` if they have names and there is no `encoder`.
         encoder : callable, optional
             Makes X of the other columns of a block of a table, which it gets as a dict of lists:
             ``lambda columns: fitted.transform(pandas.DataFrame(columns))``. By default they have to
@@ -273,7 +276,7 @@ class StreamClassifierMixin:
     def fit_stream(self, source: Any, *, classes: Any = None, label: str | None = None,
                    encoder: Any = None, format: str | None = None, header: bool = True,
                    n_features: int | None = None, zero_based: bool | str = "auto",
-                   dtype: Any = np.float64, block_bytes: int = _BLOCK_BYTES, cache_dir: Any = None,
+                   dtype: Any = np.float64, block_bytes: int = BLOCK_BYTES, cache_dir: Any = None,
                    coef_init: Any = None, intercept_init: Any = None, callback: Any = None) -> Any:
         """Fit the model to data that need not fit into memory.
 
@@ -293,7 +296,8 @@ class StreamClassifierMixin:
         classes : array-like of shape (n_classes,), optional
             All labels that may come; another one is an error. By default those that come.
         label : str, optional
-            The column to predict, where the file is a table. Cells of CSV are strings.
+            The column to predict, where the file is a table. Cells of CSV are strings. The other
+            columns become `feature_names_in_` if they have names and there is no `encoder`.
         encoder : callable, optional
             Makes X of the other columns of a block of a table, which it gets as a dict of lists:
             ``lambda columns: fitted.transform(pandas.DataFrame(columns))``. By default they have to

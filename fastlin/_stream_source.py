@@ -10,6 +10,7 @@ import numpy as np
 
 from ._data import checked_sparse_rows
 from ._files import is_unseekable, opened_for_reading, opened_once
+from ._named_columns import Columns, NamedArray, class_labels
 from ._params import shown
 from ._svmlight import SvmlightReader
 from ._tables import Table, detect_format, table_blocks
@@ -91,12 +92,13 @@ def _file_blocks(source: Any, options: SourceOptions) -> Iterator[tuple]:
     if options.label is None:
         raise ValueError(f"label must name the column to predict of a {format} file, got None.")
     wanted, names = [options.label], None
+    is_named = options.header or format not in ("csv", "tsv")
     for table in table_blocks(
         source, format, header=options.header, columns=wanted if format == "jsonl" else ()
     ):
         if table.lines:
             names = _feature_names(table, options.label, names)
-            yield _encoded(table, names, options), _labels(table, options), None
+            yield _encoded(table, names, options, is_named), _labels(table, options), None
 
 
 def _feature_names(table: Table, label: str, before: list[str] | None) -> list[str]:
@@ -110,7 +112,7 @@ def _feature_names(table: Table, label: str, before: list[str] | None) -> list[s
     return before or names
 
 
-def _encoded(table: Table, names: list[str], options: SourceOptions) -> Any:
+def _encoded(table: Table, names: list[str], options: SourceOptions, is_named: bool) -> Any:
     """The features of a block of a table."""
     columns = {name: table.columns[name] for name in names}
     encoder = options.encoder
@@ -122,23 +124,20 @@ def _encoded(table: Table, names: list[str], options: SourceOptions) -> Any:
         raise ValueError(f"{table.name} has no columns besides the label {options.label!r}.")
     remedy = "; say by encoder what becomes of columns that hold no numbers"
     numbers = [cells.numbers(name, remedy) for name in columns]
-    return np.column_stack(numbers).astype(options.dtype, copy=False)
+    X = np.column_stack(numbers).astype(options.dtype, copy=False)
+    return NamedArray(X, names) if is_named else X
 
 
 def _labels(table: Table, options: SourceOptions) -> np.ndarray:
     """The targets of a block of a table."""
-    from ._cli_data import class_labels
-
     columns = _as_columns(table)
     if options.is_regression:
         return columns.numbers(options.label)
     return class_labels(columns, options.label)
 
 
-def _as_columns(table: Table) -> Any:
+def _as_columns(table: Table) -> Columns:
     """A table that can say which value is wrong."""
-    from ._cli_encoder import Columns
-
     return Columns(table.columns, table.lines, table.name, unit=table.unit)
 
 
@@ -163,19 +162,17 @@ def svmlight_blocks(
             if shift is None and len(block.columns):
                 shift = int(reader.min_index > 0)
             if shift and reader.min_index < shift:
-                entry = int((block.columns == 0).argmax())
-                line = block.row_lines[np.searchsorted(block.row_ends, entry, side="right")]
-                raise reader.error_at(
-                    line, "an index is 0, but those before began at 1: say zero_based=True"
+                raise reader.error_of(
+                    block, block.columns == 0,
+                    "an index is 0, but those before began at 1: say zero_based=True",
                 )
             d = max(reader.max_index + 1 - (shift or 0), 1)
             limit = _MAX_COLUMNS if n_features is None else n_features
             if d > limit:
-                entry = int((block.columns - (shift or 0) >= limit).argmax())
-                line = block.row_lines[np.searchsorted(block.row_ends, entry, side="right")]
-                raise reader.error_at(
-                    line,
-                    f"the index {block.columns[entry]} is beyond "
+                beyond = block.columns - (shift or 0) >= limit
+                raise reader.error_of(
+                    block, beyond,
+                    f"the index {block.columns[beyond.argmax()]} is beyond "
                     + (f"n_features={n_features}" if n_features else "what 32-bit columns allow"),
                 )
             indptr = np.zeros(len(block.row_ends) + 1, np.int64)

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from ._core import parse
+from ._data import canonical_csr
 from ._files import read_block, readable, size_of
 
 __all__ = ["Block", "SvmlightReader"]
@@ -249,6 +250,11 @@ class SvmlightReader:
         counted = f" after byte {self._offset}" if self._offset else ""
         return ValueError(f"{self.name}, line {line}{counted}: {message}.")
 
+    def error_of(self, block: Block, bad: np.ndarray, message: str) -> ValueError:
+        """Write the error for the first entry of a block that is bad."""
+        row = np.searchsorted(block.row_ends, int(bad.argmax()), side="right")
+        return self.error_at(block.row_lines[row], message)
+
     def converted(self, block: Block, dtype: Any) -> np.ndarray:
         """Return a block's values in another type, or name the first that it cannot hold."""
         dtype = np.dtype(dtype)
@@ -258,11 +264,8 @@ class SvmlightReader:
             converted = block.values.astype(dtype)
         bad = ~np.isfinite(converted) if dtype.kind == "f" else converted != block.values
         if bad.any():
-            entry = int(bad.argmax())
-            line = block.row_lines[np.searchsorted(block.row_ends, entry, side="right")]
-            raise self.error_at(
-                line, f"dtype {dtype.name} cannot hold the value {float(block.values[entry])!r}"
-            )
+            value = float(block.values[bad.argmax()])
+            raise self.error_of(block, bad, f"dtype {dtype.name} cannot hold the value {value!r}")
         return converted
 
 
@@ -326,18 +329,10 @@ class Contents:
 
     def matrix(self, lowest_index: int, n_features: int) -> Any:
         """Return the CSR matrix whose first column has the index `lowest_index`."""
-        from scipy.sparse import csr_matrix
-
         if lowest_index:
             self.columns -= np.int32(lowest_index)
-        # scipy wants one type for both, and int32 wherever it suffices.
-        index_type = np.int32 if len(self.columns) < 2**31 else np.int64
-        indptr = np.zeros(len(self.row_ends) + 1, index_type)
-        indptr[1:] = self.row_ends
-        indices = self.columns.astype(index_type, copy=False)
-        X = csr_matrix((self.values, indices, indptr), shape=(len(indptr) - 1, n_features))
-        X.has_canonical_format = True
-        return X
+        indptr = np.concatenate([[0], self.row_ends])
+        return canonical_csr(self.values, self.columns, indptr, n_features)
 
     def label_sets(self) -> list[tuple[float, ...]]:
         """Return one sorted tuple of labels per row."""

@@ -17,7 +17,7 @@ import json
 import os
 import re
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, NamedTuple
 
 from ._files import (
@@ -31,7 +31,8 @@ from ._files import (
 from ._params import Boolean, Either, Integer, OneOf, shown
 
 __all__ = [
-    "Table", "decoded_lines", "detect_format", "read_table", "separator_hint", "table_blocks",
+    "Table", "decoded_lines", "detect_format", "named_column", "read_table", "separator_hint",
+    "table_blocks",
 ]  # fmt: skip
 
 _BY_EXTENSION = {
@@ -79,16 +80,19 @@ class Table(NamedTuple):
 
     def column(self, name: str) -> list:
         """Return one column; ValueError that lists those there are if it is missing."""
-        if name not in self.columns:
-            raise ValueError(
-                f"{self.name} has no column {name!r}; its columns are "
-                f"{', '.join(map(repr, self.columns))}{separator_hint(list(self.columns))}."
-            )
-        return self.columns[name]
+        return named_column(self.columns, name, self.name)
 
     def error_at(self, row: int, message: str) -> ValueError:
         """Write the error for a row, with the line it begins on."""
         return ValueError(f"{self.name}, {self.unit} {self.lines[row]}: {message}.")
+
+
+def named_column(columns: Mapping[str, Sequence], name: str, file: str) -> Any:
+    """Return one column; ValueError that lists those there are if it is missing."""
+    if name not in columns:
+        there = ", ".join(map(repr, columns)) + separator_hint(list(columns))
+        raise ValueError(f"{file} has no column {name!r}; its columns are {there}.")
+    return columns[name]
 
 
 def separator_hint(cells: list[str]) -> str:

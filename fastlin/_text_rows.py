@@ -7,34 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._core.text import DONE, FULL, TOO_LONG, TOO_MANY, TextHasher
+from ._core.documents import DONE, FULL, TOO_LARGE, TOO_LONG, TOO_MANY
+from ._core.text import TextHasher
 from ._parallel import Cancelled, is_cancelled, run
-from ._params import Constraint, shown
+from ._params import shown
 
 __all__ = [
-    "CsrArrays", "FloatType", "RowsOutput", "csr_of", "encode_features", "joined", "refuse",
+    "CsrArrays", "RowsOutput", "as_output", "encode_features", "joined", "refuse",
 ]  # fmt: skip
-
-
-class FloatType(Constraint):
-    """float64 or float32, in any way that numpy understands."""
-
-    rule = "float64 or float32"
-
-    def accepts(self, value):
-        """Say whether a value is allowed."""
-        try:
-            return value is not None and np.dtype(value) in (np.float64, np.float32)
-        except TypeError:
-            return False
-
-    def good_values(self):
-        """Return examples that must be accepted."""
-        return [np.float64, np.float32, "float32", float, np.dtype("f8")]
-
-    def bad_values(self):
-        """Return examples that must be refused."""
-        return [None, int, np.int64, "float16", np.complex128, "no such type", 1]
 
 
 class CsrArrays(NamedTuple):
@@ -85,15 +65,12 @@ class RowsOutput:
         return CsrArrays(self.indptr[: hasher.n_rows + 1], self.indices, self.data)
 
 
-def csr_of(indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, n_features: int) -> Any:
-    """Return a CSR matrix of arrays that are canonical; nothing is copied but a short indptr."""
-    from scipy.sparse import csr_matrix
+def as_output(arrays: CsrArrays, n_features: int, output: str) -> Any:
+    """Return a matrix in the container asked for, "csr" or "rows"."""
+    from ._data import canonical_csr, compact_rows
 
-    if len(indices) <= np.iinfo(np.int32).max:
-        indptr = indptr.astype(np.int32)
-    X = csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, n_features), copy=False)
-    X.has_canonical_format = True
-    return X
+    matrix = canonical_csr(arrays.data, arrays.indices, arrays.indptr, n_features)
+    return matrix if output == "csr" else compact_rows(matrix)
 
 
 def joined(parts: list[CsrArrays], n_jobs: int | None) -> CsrArrays:
@@ -137,7 +114,12 @@ def _enlarged(array: np.ndarray, used: int, size: int) -> np.ndarray:
 
 
 def refuse(status: int, row: int) -> None:
-    """Raise if a document is beyond what can be counted."""
+    """Raise if a document, or the vocabulary with it, is beyond what can be counted."""
+    if status == TOO_LARGE:
+        raise ValueError(
+            "the vocabulary has 2**31 n-grams, or words of 2**32 bytes, and cannot grow; narrow "
+            "ngram_range, or use HashingVectorizer, which needs none."
+        )
     if status == TOO_MANY:
         raise ValueError(
             f"The document of row {row} has 2**31 n-grams or more; split it or narrow ngram_range."

@@ -18,7 +18,7 @@ from ._analyzers import byte_classes
 from ._core.ngrams import NgramReader, NgramTable, write_characters, write_depths, write_names
 from ._parallel import run
 
-__all__ = ["Nodes", "Vocabulary", "new_table", "nodes_of", "ordered", "word_table"]
+__all__ = ["Nodes", "Vocabulary", "entering", "new_table", "nodes_of", "ordered", "word_table"]
 
 # Names that a thread writes at a time.
 _PIECE = 1 << 17
@@ -29,7 +29,7 @@ def new_table() -> NgramTable:
     return NgramTable(int.from_bytes(os.urandom(8), "little"))
 
 
-def _entering(table: NgramTable, kind: int) -> NgramReader:
+def entering(table: NgramTable, kind: int) -> NgramReader:
     """Return a reader that gives numbers to n-grams, of which none is looked for in text."""
     return NgramReader(table, None, byte_classes(False), byte_classes(False), kind, 1, 1, 1, True)
 
@@ -39,7 +39,7 @@ def word_table(words: Iterable[str] | None) -> NgramTable | None:
     if not words:
         return None
     table = new_table()
-    _entering(table, 0).add_features([word.encode("utf-8", "surrogatepass") for word in words])
+    entering(table, 0).add_features([word.encode("utf-8", "surrogatepass") for word in words])
     return table
 
 
@@ -117,7 +117,7 @@ class Vocabulary:
         """
         if self._table is None:
             table = new_table()
-            reader = _entering(table, kind)
+            reader = entering(table, kind)
             numbers = [reader.enter(piece, is_whole) for piece in self._pieces()]
             columns = np.full(table.n_numbers + 1, -1, np.int32)
             # An n-gram of nothing has the number -1, and no text has it.

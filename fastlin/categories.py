@@ -26,6 +26,7 @@ from ._params import (
     Either,
     Instance,
     Integer,
+    NumberType,
     OneOf,
     Real,
 )
@@ -35,24 +36,6 @@ __all__ = ["OneHotEncoder"]
 
 _BLOCK = 4096
 _MAX_COLUMNS = np.iinfo(np.int32).max
-
-
-class _NumberType(Constraint):
-    """A dtype of numbers."""
-
-    rule = "a numeric dtype"
-
-    def accepts(self, value):
-        try:
-            return np.dtype(value).kind in "biuf"
-        except TypeError:
-            return False
-
-    def good_values(self):
-        return [np.float64, np.float32, "int8", bool, np.dtype("f4")]
-
-    def bad_values(self):
-        return [str, object, complex, "no such type", 3, "U4"]
 
 
 class OneHotEncoder(TransformerMixin, Estimator):
@@ -130,7 +113,7 @@ class OneHotEncoder(TransformerMixin, Estimator):
         "categories": Either(OneOf("auto"), Instance(list, tuple)),
         "drop": Either(OneOf("first", "if_binary", None), ArrayLike()),
         "sparse_output": Boolean(),
-        "dtype": _NumberType(),
+        "dtype": Either(NumberType(), OneOf(None)),
         "handle_unknown": OneOf("error", "ignore", "infrequent_if_exist", "warn"),
         "handle_missing": OneOf("category", "ignore", "error"),
         "min_frequency": Either(Integer(1), Real(0, 1, closed="neither"), OneOf(None)),

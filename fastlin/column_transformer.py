@@ -12,6 +12,7 @@ from ._base import TransformerMixin
 from ._clone import clone
 from ._columns import as_table, is_frame, table_shape
 from ._delegation import passes
+from ._exceptions import errors_about
 from ._hstack import joined
 from ._named_parts import NamedParts, named_by_class
 from ._parallel import run
@@ -249,10 +250,8 @@ class ColumnTransformer(TransformerMixin, NamedParts):
         names = _names(self)
         found, used = [], set()
         for name, part, columns in self.transformers:
-            try:
+            with errors_about(f"columns of the transformer {name!r}"):
                 choice = chosen_columns(columns, names, n_columns, X)
-            except (TypeError, ValueError) as error:
-                raise type(error)(f"columns of the transformer {name!r}: {error}") from None
             used.update(choice.places)
             if not _drops(part) and choice.places:
                 found.append((name, part, choice))

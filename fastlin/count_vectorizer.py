@@ -10,36 +10,15 @@ import numpy as np
 
 from ._analyzers import STANDARD_PATTERN, TextAnalysis
 from ._base import Estimator
-from ._data import as_rows, compact_rows
+from ._data import as_rows
 from ._exceptions import not_fitted, warn
 from ._ngram_counts import Frequencies, count_by, learn
-from ._params import Boolean, Constraint, Either, Integer, OneOf, Real
+from ._params import Boolean, Constraint, Either, Integer, NumberType, OneOf, Real
 from ._text_docs import ANALYSIS_NOTES, ANALYSIS_PARAMETERS, DF_PARAMETERS, N_JOBS
-from ._text_rows import CsrArrays, csr_of
+from ._text_rows import CsrArrays, as_output
 from ._vocabulary import Vocabulary
 
 __all__ = ["CountVectorizer"]
-
-
-class NumberType(Constraint):
-    """A dtype of numbers that are not complex."""
-
-    rule = "a numeric dtype"
-
-    def accepts(self, value):
-        """Say whether a value is allowed."""
-        try:
-            return value is not None and np.dtype(value).kind in "biuf"
-        except TypeError:
-            return False
-
-    def good_values(self):
-        """Return examples that must be accepted."""
-        return [np.int64, np.float32, "int8", bool, np.dtype("f4")]
-
-    def bad_values(self):
-        """Return examples that must be refused."""
-        return [None, str, object, complex, "no such type", 3, "U4"]
 
 
 class Terms(Constraint):
@@ -377,9 +356,9 @@ class CountVectorizer(TextAnalysis, Estimator):
         """Return counts in the form asked for."""
         dtype = np.dtype(self.dtype)
         data = np.ones(len(rows.data), dtype) if self.binary else rows.data.astype(dtype)
-        return self._returned(rows._replace(data=data))
+        rows = rows._replace(data=data)
+        self._weigh(rows)
+        return as_output(rows, len(self._name_ends), self.output)
 
-    def _returned(self, rows: CsrArrays) -> Any:
-        """Return values in the container asked for."""
-        matrix = csr_of(*rows, len(self._name_ends))
-        return matrix if self.output == "csr" else compact_rows(matrix)
+    def _weigh(self, rows: CsrArrays) -> None:
+        """Weight counts in place; here they stay."""

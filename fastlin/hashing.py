@@ -12,9 +12,8 @@ from ._category_hashes import Terms, hash_table, hashed_parts
 from ._columns import coded_columns, table_shape, table_width
 from ._indicators import signed_result
 from ._parallel import run
-from ._params import Boolean, Constraint, Either, Instance, Integer, OneOf, shown
+from ._params import Boolean, Constraint, Either, FloatType, Instance, Integer, OneOf, shown
 from ._validation import check_feature_names, check_feature_names_in, check_n_features
-from .text import FloatType
 
 __all__ = ["HashingEncoder"]
 

@@ -16,20 +16,13 @@ import numpy as np
 from ._analyzers import STANDARD_PATTERN, TextAnalysis, check_documents
 from ._base import Estimator
 from ._core.documents import Block
+from ._core.ngrams import NgramTable
 from ._core.text import TextHasher
 from ._parallel import n_threads, run
-from ._params import Boolean, Constraint, Either, Integer, OneOf
+from ._params import Boolean, Constraint, Either, FloatType, Integer, OneOf
 from ._text_blocks import Share, shares_of, text_blocks
 from ._text_docs import ANALYSIS_NOTES, ANALYSIS_PARAMETERS, N_JOBS
-from ._text_rows import (
-    CsrArrays,
-    FloatType,
-    RowsOutput,
-    csr_of,
-    encode_features,
-    joined,
-    refuse,
-)
+from ._text_rows import CsrArrays, RowsOutput, as_output, encode_features, joined, refuse
 from ._vocabulary import word_table
 
 __all__ = ["HashedNgram", "HashingVectorizer"]
@@ -238,12 +231,7 @@ class HashingVectorizer(TextAnalysis, Estimator):
             arrays = self._hash_features(check_documents(X))
         if len(arrays.indptr) == 1:
             raise ValueError("X must have at least one document, got none.")
-        matrix = csr_of(*arrays, int(self.n_features))
-        if self.output == "csr":
-            return matrix
-        from ._data import compact_rows
-
-        return compact_rows(matrix)
+        return as_output(arrays, int(self.n_features), self.output)
 
     def explain_columns(
         self, X: Any, columns: Iterable[int], top: int = 1
@@ -287,7 +275,7 @@ class HashingVectorizer(TextAnalysis, Estimator):
         wanted = sorted({int(column) for column in columns})
         for column in wanted[:1] + wanted[-1:]:
             Integer(0, int(self.n_features) - 1).check("columns", column)
-        hasher = self._hasher()
+        hasher = self._hasher(None)
         analyse = self._build_text_analyzer()
         members = frozenset(wanted)
         # Only what falls into these columns is kept: a corpus has far more n-grams than that.
@@ -319,13 +307,13 @@ class HashingVectorizer(TextAnalysis, Estimator):
             return None
         return column, -1 if hashed < 0 and self.alternate_sign and not self.binary else 1
 
-    def _hasher(self) -> TextHasher:
+    def _hasher(self, stop_words: NgramTable | None) -> TextHasher:
         """Return a new hasher for one pass over documents."""
         raw, done, kind, least = self._units()
         shortest, longest = self.ngram_range
         hasher = TextHasher(
-            raw, done, kind, least, word_table(self._compiled_stop_words()), self.n_features,
-            shortest, longest, self.alternate_sign, self.binary, _NORM_ORDER[self.norm],
+            raw, done, kind, least, stop_words, self.n_features, shortest, longest,
+            self.alternate_sign, self.binary, _NORM_ORDER[self.norm],
         )
         hasher.set_word_bits(self._unit_bits())
         return hasher
@@ -336,21 +324,28 @@ class HashingVectorizer(TextAnalysis, Estimator):
         blocks = text_blocks(self, X, "strict" if strict else "surrogatepass")
         n_rows = len(X) if hasattr(X, "__len__") else None
         threads = n_threads(self.n_jobs)
+        # Threads share the table, which nothing changes.
+        stop_words = word_table(self._compiled_stop_words())
         if threads == 1:
-            return self._hash_blocks(blocks, n_rows, 0)
+            return self._hash_blocks(blocks, n_rows, 0, stop_words)
         parts: list[CsrArrays] = []
         for shares in shares_of(blocks, threads):
-            parts += run([functools.partial(self._hash_share, s) for s in shares], threads)
-        return joined(parts, threads) if parts else self._hash_blocks(iter(()), 0, 0)
+            parts += run(
+                [functools.partial(self._hash_share, share, stop_words) for share in shares],
+                threads,
+            )
+        return joined(parts, threads) if parts else self._hash_blocks(iter(()), 0, 0, None)
 
-    def _hash_share(self, share: Share) -> CsrArrays:
+    def _hash_share(self, share: Share, stop_words: NgramTable | None) -> CsrArrays:
         """Hash what a thread got."""
         n_rows = sum(block.n_documents for block in share.blocks)
-        return self._hash_blocks(iter(share.blocks), n_rows, share.first_row)
+        return self._hash_blocks(iter(share.blocks), n_rows, share.first_row, stop_words)
 
-    def _hash_blocks(self, blocks: Iterator[Block], n_rows: int | None, first: int) -> CsrArrays:
+    def _hash_blocks(
+        self, blocks: Iterator[Block], n_rows: int | None, first: int, stop_words: NgramTable | None
+    ) -> CsrArrays:
         """Hash blocks whose first row has a number; `n_rows` is how many there are, if known."""
-        hasher, output = self._hasher(), RowsOutput(self.dtype, n_rows)
+        hasher, output = self._hasher(stop_words), RowsOutput(self.dtype, n_rows)
         for block in blocks:
             hasher.load(block)
             output.take_rows(hasher, block.n_documents, first)
@@ -358,7 +353,8 @@ class HashingVectorizer(TextAnalysis, Estimator):
 
     def _hash_features(self, documents: Iterator) -> CsrArrays:
         """Let Python analyse, and C hash and count what it finds."""
-        hasher, output = self._hasher(), RowsOutput(self.dtype, None)
+        # Python leaves out the stop words.
+        hasher, output = self._hasher(None), RowsOutput(self.dtype, None)
         analyse = self._build_text_analyzer()
         for row, document in enumerate(documents):
             features = encode_features(analyse(self._decode_row(document, row)), row)

@@ -11,9 +11,9 @@ from ._base import Estimator, TransformerMixin
 from ._core.ngrams import normalise_rows
 from ._data import rows_of
 from ._exceptions import not_fitted
-from ._params import Boolean, Constraint, OneOf
+from ._params import Boolean, Constraint, FloatType, OneOf
 from ._text_docs import ANALYSIS_NOTES, ANALYSIS_PARAMETERS, DF_PARAMETERS, N_JOBS
-from ._text_rows import CsrArrays, FloatType
+from ._text_rows import CsrArrays
 from .count_vectorizer import CountVectorizer
 
 __all__ = ["TfidfTransformer", "TfidfVectorizer"]
@@ -322,10 +322,6 @@ class TfidfVectorizer(CountVectorizer):
             self.idf_ = inverse_frequencies(documents, n_rows, self.smooth_idf, self.dtype)
         return rows, documents
 
-    def _assembled(self, rows: CsrArrays) -> Any:
-        """Weight counts."""
-        dtype = np.dtype(self.dtype)
-        data = np.ones(len(rows.data), dtype) if self.binary else rows.data.astype(dtype)
-        rows = rows._replace(data=data)
+    def _weigh(self, rows: CsrArrays) -> None:
+        """Turn counts into tf-idf."""
         weighted(rows, self.idf_ if self.use_idf else None, self.norm, self.sublinear_tf)
-        return self._returned(rows)

@@ -332,5 +332,3 @@ void fl_text_begin(fl_text *t, const fl_words_bytes *bytes, const uint8_t *docum
     t->n_keys = t->n_entries = t->needed = t->n_grams = 0;
     fl_words_begin(&t->words, bytes, document, length);
 }
-
-int32_t fl_text_shortcut(const uint8_t *kept) { return fl_words_shortcut(kept); }

@@ -85,7 +85,4 @@ int32_t fl_text_hash(const uint8_t *bytes, int32_t length);
 /* The column of a hash. */
 int32_t fl_text_column(const fl_text *t, int32_t hash);
 
-/* fl_words_shortcut, for the caller of another language. */
-int32_t fl_text_shortcut(const uint8_t *kept);
-
 #endif

@@ -11,8 +11,9 @@ import pytest
 from shell import SPAM, TEXT_OPTIONS, refused, run, write_bytes, write_table
 
 import fastlin
-from fastlin import _cli_demo, _cli_encoder, datasets
+from fastlin import _cli_demo, datasets
 from fastlin._cli_encoder import ColumnEncoder
+from fastlin._named_columns import Columns
 from fastlin._sgd import MARGIN_LOSSES, TARGET_LOSSES
 from fastlin.cli import main
 from fastlin.model_selection import KFold, cross_val_score
@@ -280,7 +281,7 @@ def test_scores_equal_those_of_python(folder, capsys):
 
 def test_categories_encoded_once_or_in_each_fold_score_alike():
     rng = np.random.default_rng(1)
-    table = _cli_encoder.Columns({"a": rng.integers(0, 40, 90).astype(str).tolist()})
+    table = Columns({"a": rng.integers(0, 40, 90).astype(str).tolist()})
     y = np.array([int(a) % 2 ^ (rng.random() < 0.2) for a in table.columns["a"]])
     # rows in their own order, since those of one pass are shuffled otherwise than those of a fold
     learner = fastlin.SGDClassifier("log_loss", alpha=1e-3, shuffle=False)

@@ -42,6 +42,8 @@ def test_categories_are_compared_as_text():
     encoder = ColumnEncoder(categorical=["a"]).fit({"a": ["1", "true", "", "2.5"]})
     for cells in ([1, True, None, 2.5], [1.0, np.True_, float("nan"), np.float32(2.5)]):
         assert encoder.transform({"a": cells}).indices.tolist() == [1, 3, 0, 2]
+    endless = ColumnEncoder(categorical=["a"]).fit({"a": [float("inf"), "-inf"]})
+    assert endless.transform({"a": ["inf", -np.inf]}).indices.tolist() == [1, 0]
 
 
 def test_explained_ngrams_have_the_sign_of_their_hash():

@@ -9,7 +9,8 @@ from shell import SPAM, TEXT_OPTIONS, refused, run, write_bytes, write_table
 import fastlin
 from fastlin import _cli_predict, _cli_stream
 from fastlin._cli_arguments import make_parser
-from fastlin._cli_encoder import ColumnEncoder, Columns
+from fastlin._cli_encoder import ColumnEncoder
+from fastlin._named_columns import Columns
 
 RNG = np.random.default_rng(0)
 ROWS = [

@@ -208,6 +208,8 @@ def test_refusals(transformers, error, message):
 
 
 def test_more_refusals():
+    with pytest.raises(ValueError, match="columns of the transformer 'a': 'utf-8' codec"):
+        ColumnTransformer([("a", "passthrough", lambda X: b"\xff".decode())]).fit([[1.0]])
     with pytest.raises(fastlin.NotFittedError):
         ColumnTransformer(PARTS).transform(frames()[0])
     with pytest.raises(ValueError, match="remainder must be"):

@@ -118,7 +118,7 @@ def test_the_matrix_does_not_depend_on_threads_or_the_way_in():
     words = [" ".join(string.ascii_lowercase[i % 26 : i % 26 + 4]) for i in range(50)]
     documents = random_documents(250, seed=4, longest=500) + LANGUAGES + words
     for params in ({"ngram_range": (1, 2)}, {"analyzer": "char_wb", "ngram_range": (2, 3)},
-                   {"max_features": 99, "min_df": 2}):
+                   {"max_features": 99, "min_df": 2}, {"stop_words": ["abcd", "hijk"]}):
         one = TfidfVectorizer(**params)
         X = one.fit_transform(documents)
         for n_jobs, held in ((3, documents), (2, pa.chunked_array([documents[:9], documents[9:]])),

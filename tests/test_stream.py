@@ -177,6 +177,13 @@ def test_files_of_every_format(tmp_path):
     named = SGDClassifier(random_state=0).fit_stream(tmp_path / "a.csv", label="y")
     np.testing.assert_array_equal(named.coef_, model.coef_)
     assert named.classes_.tolist() == ["-1", "1"]
+    assert named.feature_names_in_.tolist() == header.split(",")[:-1]
+    (tmp_path / "b.csv").write_text("\n".join(rows))
+    unnamed = SGDClassifier(random_state=0).fit_stream(
+        tmp_path / "b.csv", label=str(D), header=False
+    )
+    np.testing.assert_array_equal(unnamed.coef_, model.coef_)
+    assert not hasattr(unnamed, "feature_names_in_")
     encoded = SGDClassifier(random_state=0).fit_stream(
         tmp_path / "a.csv", label="y", encoder=lambda cells: np.array(cells["x0"], float)[:, None]
     )
@@ -192,7 +199,9 @@ def test_parquet(tmp_path):
     parquet.write_table(table, path, row_group_size=170)
     model = SGDClassifier(random_state=0).fit_stream(path, label="y", block_bytes=1 << 14)
     assert set(model.classes_) == {"yes", "no"}
-    assert model.score(X, Y) > 0.8
+    assert model.score(table.select(list(columns)), Y) > 0.8
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        model.predict(X)
     same(model, SGDClassifier(random_state=0).fit_stream(path, label="y", block_bytes=1 << 14))
     sizes = [len(t.lines) for t in table_blocks(path, n_rows=100)]
     assert sizes == [100, 70] * 3 + [90]

@@ -1,8 +1,8 @@
 """What the modules that read blocks of documents see of them."""
 
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int64_t, uint8_t, uint64_t
 
-from .text cimport fl_words
+from .text cimport fl_text, fl_words, fl_words_bytes
 
 
 cdef struct Span:
@@ -26,7 +26,15 @@ cdef void *resized(void *memory, size_t size) except NULL
 cdef int grow_words(fl_words *w, int64_t capacity) except -1
 cdef int copy_feature(fl_words *w, bytes feature) except -1
 cdef void free_words(fl_words *w) noexcept
+cdef int take_kept(fl_words_bytes *b, const uint8_t[::1] kept) except -1
+cdef int take_bits(fl_words *w, const uint64_t[::1] word_bits) except -1
+cdef int grow_entries(fl_text *t, int64_t capacity) except -1
+cdef void free_text(fl_text *t) noexcept
 
-# The most that the text of a scratch can hold.
 cdef enum:
+    # What the text of a scratch holds at first, so that it and the starts lie in the nearest cache,
+    # and at most.
+    FIRST_TEXT = 8192
     LAST_TEXT = 1 << 30
+    # About 30 ms of work: see the unit in fl_text.h.
+    BUDGET = 8 * 1000 * 1000

@@ -1,6 +1,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
+DONE: int
+PAUSED: int
+FULL: int
+TOO_LARGE: int
+TOO_LONG: int
+TOO_MANY: int
+
 class Block:
     def __init__(self, documents: list[str | bytes]) -> None: ...
     @property

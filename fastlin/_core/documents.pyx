@@ -8,10 +8,18 @@ these and puts them back.
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize
-from libc.stdint cimport int32_t, uint64_t
+from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from .text cimport FL_WORDS_CHAR_WB, FL_WORDS_PADDING, fl_words_starts_capacity
+from .text cimport (
+    FL_WORDS_CHAR_WB, FL_WORDS_PADDING, fl_text_entry, fl_words_shortcut,
+    fl_words_starts_capacity
+)
+
+# What calls of those who read blocks answer.
+DONE, PAUSED, FULL, TOO_LARGE, TOO_LONG, TOO_MANY = range(6)
+
+cdef int64_t CODE_POINTS = 0x110000
 
 ctypedef fused offset:
     int32_t
@@ -54,6 +62,41 @@ cdef void free_words(fl_words *w) noexcept:
     PyMem_Free(w.text)
     PyMem_Free(w.starts)
     PyMem_Free(w.limits)
+
+
+cdef int take_kept(fl_words_bytes *b, const uint8_t[::1] kept) except -1:
+    """Say how bytes are stored; the caller keeps the array alive."""
+    if kept.shape[0] != 256:
+        raise ValueError
+    b.kept = &kept[0]
+    b.shortcut = fl_words_shortcut(b.kept)
+    return 0
+
+
+cdef int take_bits(fl_words *w, const uint64_t[::1] word_bits) except -1:
+    """Say which code points units need; the caller keeps the array alive."""
+    if word_bits.shape[0] * 64 < CODE_POINTS:
+        raise ValueError
+    w.word_bits = &word_bits[0]
+    return 0
+
+
+cdef int grow_entries(fl_text *t, int64_t capacity) except -1:
+    """Enlarge entries, spare and buckets."""
+    cdef size_t size = capacity * sizeof(fl_text_entry)
+    t.entries = <fl_text_entry *>resized(t.entries, size)
+    t.spare = <fl_text_entry *>resized(t.spare, size)
+    t.buckets = <uint32_t *>resized(t.buckets, (capacity + 1) * sizeof(uint32_t))
+    t.capacity = capacity
+    return 0
+
+
+cdef void free_text(fl_text *t) noexcept:
+    """Free what `grow_words` and `grow_entries` took."""
+    free_words(&t.words)
+    PyMem_Free(t.entries)
+    PyMem_Free(t.spare)
+    PyMem_Free(t.buckets)
 
 
 cdef bint is_ascii(const uint8_t *p, int64_t n) noexcept nogil:

@@ -3,12 +3,6 @@ from numpy.typing import NDArray
 
 from .documents import Block
 
-DONE: int
-PAUSED: int
-TOO_LARGE: int
-TOO_LONG: int
-TOO_MANY: int
-
 class NgramTable:
     def __init__(self, seed: int) -> None: ...
     @property

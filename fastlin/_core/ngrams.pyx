@@ -8,19 +8,15 @@ from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from .documents import DONE, PAUSED, TOO_LARGE, TOO_LONG, TOO_MANY
+
 from .documents cimport (
-    LAST_TEXT, Block, Span, copy_feature, free_words, grow_words, resized
+    BUDGET, FIRST_TEXT, LAST_TEXT, Block, Span, copy_feature, free_text, free_words, grow_entries,
+    grow_words, resized, take_bits, take_kept
 )
 from .text cimport *
 
-# What calls answer.
-DONE, PAUSED, TOO_LARGE, TOO_LONG, TOO_MANY = range(5)
-
-# About 30 ms of work: see the unit in fl_text.h.
-cdef int64_t BUDGET = 8 * 1000 * 1000
-cdef int32_t FIRST_TEXT = 8192
 cdef int32_t FIRST_BITS = 10
-cdef int64_t CODE_POINTS = 0x110000
 
 
 cdef class NgramTable:
@@ -137,16 +133,13 @@ cdef class NgramReader:
         const uint8_t[::1] done_class, int kind, int32_t least, int32_t min_n, int32_t max_n,
         bint learns,
     ):
-        if raw_class.shape[0] != 256 or done_class.shape[0] != 256:
-            raise ValueError
         if not 0 <= kind <= 2 or not 1 <= least <= 2:
             raise ValueError
         if not 1 <= min_n <= max_n:
             raise ValueError
         self.raw_class, self.done_class = raw_class, done_class
-        self.raw.kept, self.done.kept = &raw_class[0], &done_class[0]
-        self.raw.shortcut = fl_text_shortcut(self.raw.kept)
-        self.done.shortcut = fl_text_shortcut(self.done.kept)
+        take_kept(&self.raw, raw_class)
+        take_kept(&self.done, done_class)
         self.g.words.kind, self.g.words.least = <fl_words_kind>kind, least
         self.g.min_n, self.g.max_n, self.g.learns = min_n, max_n, learns
         self.table, self.stop_words = table, stop_words
@@ -194,10 +187,8 @@ cdef class NgramReader:
 
     def set_word_bits(self, const uint64_t[::1] word_bits):
         """Say which code points are word characters, or white space where units are characters."""
-        if word_bits.shape[0] * 64 < CODE_POINTS:
-            raise ValueError
+        take_bits(&self.g.words, word_bits)
         self.word_bits = word_bits
-        self.g.words.word_bits = &word_bits[0]
 
     def load(self, Block block not None):
         """Take a block of documents, as `TextHasher.load`, and forget the numbers found so far."""
@@ -324,23 +315,11 @@ cdef class RowCounter:
             raise ValueError
         self.t.n_features = n_columns
         grow_words(&self.t.words, 256)
-        self._grow(2 * FL_TEXT_BATCH)
+        grow_entries(&self.t, 2 * FL_TEXT_BATCH)
         fl_text_init(&self.t)
 
     def __dealloc__(self):
-        free_words(&self.t.words)
-        PyMem_Free(self.t.entries)
-        PyMem_Free(self.t.spare)
-        PyMem_Free(self.t.buckets)
-
-    cdef int _grow(self, int64_t capacity) except -1:
-        """Enlarge entries, spare and buckets."""
-        cdef size_t size = capacity * sizeof(fl_text_entry)
-        self.t.entries = <fl_text_entry *>resized(self.t.entries, size)
-        self.t.spare = <fl_text_entry *>resized(self.t.spare, size)
-        self.t.buckets = <uint32_t *>resized(self.t.buckets, (capacity + 1) * sizeof(uint32_t))
-        self.t.capacity = capacity
-        return 0
+        free_text(&self.t)
 
     def count(
         self, const uint32_t[::1] numbers, const int64_t[::1] ends, const int32_t[::1] columns,
@@ -358,7 +337,7 @@ cdef class RowCounter:
             with nogil:
                 status = self._count(numbers, ends, columns, row_ends, indices, counts)
             if status == FL_TEXT_NEEDS_ENTRIES:
-                self._grow(self.t.needed)
+                grow_entries(&self.t, self.t.needed)
         if status == FL_TEXT_TOO_MANY:
             return TOO_MANY
         return DONE if status == FL_TEXT_DONE else PAUSED

@@ -88,6 +88,7 @@ cdef extern from "fl_text.h" nogil:
         int64_t n_entries
         int64_t needed
 
+    int32_t fl_words_shortcut(const uint8_t *kept)
     int64_t fl_words_starts_capacity(fl_words_kind kind, int64_t text_capacity)
     void fl_text_init(fl_text *t)
     void fl_text_begin(
@@ -99,7 +100,6 @@ cdef extern from "fl_text.h" nogil:
     void fl_text_finish(fl_text *t)
     int32_t fl_text_hash(const uint8_t *bytes, int32_t length)
     int32_t fl_text_column(const fl_text *t, int32_t hash)
-    int32_t fl_text_shortcut(const uint8_t *kept)
 
 cdef extern from "fl_ngrams.h" nogil:
     ctypedef enum fl_ngrams_status:

@@ -4,12 +4,6 @@ from numpy.typing import NDArray
 from .documents import Block
 from .ngrams import NgramTable
 
-DONE: int
-PAUSED: int
-FULL: int
-TOO_MANY: int
-TOO_LONG: int
-
 class TextHasher:
     def __init__(
         self,

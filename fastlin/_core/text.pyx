@@ -6,21 +6,13 @@ output arrays when it says FULL. Features that Python made are loaded by `load_f
 at a time, and fetched by `advance` too.
 """
 
-from cpython.mem cimport PyMem_Free
+from .documents import DONE, FULL, PAUSED, TOO_LONG, TOO_MANY
 
 from .documents cimport (
-    LAST_TEXT, Block, Span, copy_feature, free_words, grow_words, resized
+    BUDGET, FIRST_TEXT, LAST_TEXT, Block, Span, copy_feature, free_text, grow_entries, grow_words,
+    take_bits, take_kept
 )
 from .ngrams cimport NgramTable
-
-# What `advance` answers.
-DONE, PAUSED, FULL, TOO_MANY, TOO_LONG = range(5)
-
-# About 30 ms of work: see the unit in fl_text.h.
-cdef int64_t BUDGET = 8 * 1000 * 1000
-# Text and starts together lie in the nearest cache.
-cdef int32_t FIRST_TEXT = 8192
-cdef int64_t CODE_POINTS = 0x110000
 
 
 cdef int64_t write_row(
@@ -78,16 +70,13 @@ cdef class TextHasher:
         NgramTable stop_words, int64_t n_features, int32_t min_n, int32_t max_n,
         bint alternate_sign, bint binary, int norm,
     ):
-        if raw_class.shape[0] != 256 or done_class.shape[0] != 256:
-            raise ValueError
         if not 0 <= kind <= 2 or not 1 <= least <= 2:
             raise ValueError
         if not 1 <= n_features <= 2**31 - 1 or not 1 <= min_n <= max_n:
             raise ValueError
         self.raw_class, self.done_class = raw_class, done_class
-        self.raw.kept, self.done.kept = &raw_class[0], &done_class[0]
-        self.raw.shortcut = fl_text_shortcut(self.raw.kept)
-        self.done.shortcut = fl_text_shortcut(self.done.kept)
+        take_kept(&self.raw, raw_class)
+        take_kept(&self.done, done_class)
         self.binary, self.norm = binary, norm
         self.t.words.kind, self.t.words.least = <fl_words_kind>kind, least
         self.stop_words = stop_words
@@ -97,23 +86,11 @@ cdef class TextHasher:
         self.t.min_n, self.t.max_n = min_n, max_n
         self.t.alternate_sign = alternate_sign
         grow_words(&self.t.words, FIRST_TEXT)
-        self._grow_entries(2 * FL_TEXT_BATCH)
+        grow_entries(&self.t, 2 * FL_TEXT_BATCH)
         fl_text_init(&self.t)
 
     def __dealloc__(self):
-        free_words(&self.t.words)
-        PyMem_Free(self.t.entries)
-        PyMem_Free(self.t.spare)
-        PyMem_Free(self.t.buckets)
-
-    cdef int _grow_entries(self, int64_t capacity) except -1:
-        """Enlarge entries, spare and buckets."""
-        cdef size_t size = capacity * sizeof(fl_text_entry)
-        self.t.entries = <fl_text_entry *>resized(self.t.entries, size)
-        self.t.spare = <fl_text_entry *>resized(self.t.spare, size)
-        self.t.buckets = <uint32_t *>resized(self.t.buckets, (capacity + 1) * sizeof(uint32_t))
-        self.t.capacity = capacity
-        return 0
+        free_text(&self.t)
 
     @property
     def pending_entries(self):
@@ -122,10 +99,8 @@ cdef class TextHasher:
 
     def set_word_bits(self, const uint64_t[::1] word_bits):
         """Say which code points are word characters: bit c % 64 of word c // 64."""
-        if word_bits.shape[0] * 64 < CODE_POINTS:
-            raise ValueError
+        take_bits(&self.t.words, word_bits)
         self.word_bits = word_bits
-        self.t.words.word_bits = &word_bits[0]
 
     def load(self, Block block not None):
         """Take a block of documents; `set_word_bits` before one that has others than ASCII, and for
@@ -151,7 +126,7 @@ cdef class TextHasher:
             while status == FL_TEXT_NEEDS_ENTRIES:
                 status = fl_text_add(&self.t, <int32_t>len(feature))
                 if status == FL_TEXT_NEEDS_ENTRIES:
-                    self._grow_entries(self.t.needed)
+                    grow_entries(&self.t, self.t.needed)
             if status == FL_TEXT_TOO_MANY:
                 return TOO_MANY
         fl_text_finish(&self.t)
@@ -186,7 +161,7 @@ cdef class TextHasher:
             if status == FL_TEXT_NEEDS_ENTRIES:
                 if self.pending:
                     return FULL
-                self._grow_entries(self.t.needed)
+                grow_entries(&self.t, self.t.needed)
             elif status == FL_TEXT_NEEDS_TEXT:
                 if self.t.words.text_capacity >= LAST_TEXT:
                     return TOO_LONG

@@ -1,0 +1,150 @@
+"""Columns of a table whose complaints about a value name the line that it stands on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ._params import shown
+from ._tables import named_column
+
+__all__ = ["Columns", "NamedArray", "class_labels"]
+
+
+class Columns:
+    """Named columns of equal length, with the place of each row in its file.
+
+    Parameters
+    ----------
+    columns : dict of str to list
+        Values by column.
+    lines : list of int, optional
+        The line of the file on which each row begins.
+    name : str, optional
+        The file's name in messages.
+    has_header : bool, default=False
+        Whether the names of the columns come from the first line of the file.
+    unit : {"line", "row"}, default="line"
+        What `lines` counts.
+    """
+
+    def __init__(
+        self,
+        columns: Mapping[str, Sequence],
+        lines: list[int] | None = None,
+        name: str = "the table",
+        has_header: bool = False,
+        unit: str = "line",
+    ):
+        self.columns, self.lines, self.name = columns, lines, name
+        self.has_header, self.unit = has_header, unit
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values()), ()))
+
+    def take_rows(self, rows: np.ndarray) -> Columns:
+        """Return some of the rows."""
+        places = rows.tolist()
+        columns = {n: [values[row] for row in places] for n, values in self.columns.items()}
+        lines = None if self.lines is None else [self.lines[row] for row in places]
+        return Columns(columns, lines, self.name, self.has_header, self.unit)
+
+    def column(self, name: str) -> Sequence:
+        """Return one column; ValueError that lists those there are if it is missing."""
+        return named_column(self.columns, name, self.name)
+
+    def error_at(self, row: int, message: str) -> ValueError:
+        """Return the error for a row, with its line if that is known."""
+        place = f"row {row}" if self.lines is None else f"{self.unit} {self.lines[row]}"
+        return ValueError(f"{self.name}, {place}: {message}.")
+
+    def numbers(self, name: str, remedy: str = "") -> np.ndarray:
+        """Return a column as float64; ValueError with the line for what is no finite number."""
+        values = self.column(name)
+        try:
+            numbers = np.array(values, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            numbers = np.array([_number(value) for value in values])
+        wrong = ~np.isfinite(numbers)
+        if wrong.any():
+            row = int(wrong.argmax())
+            what = shown(values[row]) if values[row] not in (None, "") else "nothing"
+            place = list(self.columns).index(name) + 1
+            if self.has_header and not self._looks_named():
+                remedy = f"; say --no-header if the first line holds data{remedy}"
+            message = f"{name!r} (column {place}) must be a finite number, but it holds {what}"
+            raise self.error_at(row, message + remedy)
+        return numbers
+
+    def _looks_named(self) -> bool:
+        """Tell whether the names of the columns look like names, and not like one of the rows."""
+        return not any(
+            math.isfinite(_number(name)) or name in values for name, values in self.columns.items()
+        )
+
+    def texts(self, name: str) -> Sequence[str]:
+        """Return a column of texts; ValueError with the line for what is none."""
+        values = self.column(name)
+        for row, value in enumerate(values):
+            if not isinstance(value, str):
+                what = "nothing" if value is None else shown(value)
+                raise self.error_at(row, f"{name!r} must be a text, but it holds {what}")
+        return values
+
+
+class NamedArray:
+    """An array whose columns have names, which estimators take over as they do those of a frame.
+
+    Parameters
+    ----------
+    array : ndarray of shape (n_samples, n_features)
+    names : list of str
+    """
+
+    def __init__(self, array: np.ndarray, names: list[str]):
+        self.column_names, self.shape = names, array.shape
+        self._array = array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return self._array
+
+
+def class_labels(table: Columns, name: str) -> np.ndarray:
+    """Return a column of classes: all strings, all booleans or all whole numbers."""
+    values = table.column(name)
+    first = _kind_of(values[0])
+    for row, value in enumerate(values):
+        if value is None or value == "":
+            raise table.error_at(row, f"the label {name!r} is missing")
+        kind = _kind_of(value)
+        if kind is None:
+            raise table.error_at(row, f"the label {name!r} is no class: {shown(value)}")
+        if kind != first:
+            raise table.error_at(
+                row,
+                f"the label {name!r} is a {kind}, {shown(value)}, where a {first} stood before",
+            )
+    if first == "boolean":
+        return np.array([str(value).lower() for value in values])
+    return np.array(values) if first == "string" else np.array([int(value) for value in values])
+
+
+def _number(value: Any) -> float:
+    """Return a number, NaN for what is none."""
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def _kind_of(label: Any) -> str | None:
+    """Name the kind of a label; None for what cannot be one."""
+    if isinstance(label, str):
+        return "string"
+    if isinstance(label, bool):
+        return "boolean"
+    whole = isinstance(label, int) or isinstance(label, float) and label.is_integer()
+    return "number" if whole else None
