@@ -99,7 +99,7 @@ class KernelMachine(ClassifierMixin, Estimator):
         Warns
         -----
         ConvergenceWarning
-            If `max_iter` ended the search.
+            If the search ended before `tol` was reached.
         """
         self._check_params()
         samples = samples_of(self, X, True)
@@ -286,8 +286,13 @@ class DualMachine(KernelMachine):
         stopped = [fit for fit in fits if not fit.converged]
         if stopped:
             worst = max(stopped, key=lambda fit: fit.certificate.relative_gap)
+            if worst.n_iter >= self.max_iter:
+                advice = "raise max_iter or tol, or lower C"
+            else:
+                advice = ("no step gains more: lower C, or see whether the kernel is positive "
+                          "semi-definite")
             warn_convergence(
                 f"{type(self).__name__} stopped after {worst.n_iter} passes with a duality gap of "
-                f"{worst.certificate.relative_gap:.1e} of the objective > tol={self.tol:g}; raise "
-                "max_iter or tol, or lower C."
+                f"{worst.certificate.relative_gap:.1e} of the objective > tol={self.tol:g}; "
+                f"{advice}."
             )

@@ -318,3 +318,8 @@ def test_gamma_counts_weights_as_repetitions():
 def test_a_perceptron_that_was_cut_short_says_so():
     with pytest.warns(fastlin.ConvergenceWarning, match="stopped after 1 epochs"):
         KernelPerceptron(max_iter=1).fit(X, np.arange(len(X)) % 2)
+
+
+def test_kernels_that_are_not_definite_are_warned_of():
+    with pytest.warns(fastlin.ConvergenceWarning, match="no step gains more: .*semi-definite"):
+        KernelSVC(kernel="precomputed").fit(np.tanh(3 * X @ X.T - 1), Y)
