@@ -8,7 +8,7 @@ from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from .documents import DONE, PAUSED, TOO_LARGE, TOO_LONG, TOO_MANY
+from . import documents
 
 from .documents cimport (
     BUDGET, FIRST_TEXT, LAST_TEXT, Block, Span, copy_feature, free_text, free_words, grow_entries,
@@ -173,16 +173,16 @@ cdef class NgramReader:
         """Give what a call asked for; -2 if it is to be called again, else what to answer."""
         if status == FL_NGRAMS_NEEDS_TEXT:
             if self.g.words.text_capacity >= LAST_TEXT:
-                return TOO_LONG
+                return documents.TOO_LONG
             self._grow_text(2 * <int64_t>self.g.words.text_capacity)
         elif status == FL_NGRAMS_NEEDS_OUT:
             self._grow_out(self.g.needed)
         elif status == FL_NGRAMS_NEEDS_TABLE:
             self.table.grow(self.g.lacks, self.g.needed)
         elif status == FL_NGRAMS_TOO_LARGE:
-            return TOO_LARGE
+            return documents.TOO_LARGE
         else:
-            return DONE if status == FL_NGRAMS_DONE else PAUSED
+            return documents.DONE if status == FL_NGRAMS_DONE else documents.PAUSED
         return -2
 
     def set_word_bits(self, const uint64_t[::1] word_bits):
@@ -240,13 +240,13 @@ cdef class NgramReader:
         cdef int answer
         for feature in features:
             if copy_feature(&self.g.words, feature) != 0:
-                return TOO_LONG
+                return documents.TOO_LONG
             answer = -2
             while answer == -2:
                 answer = self._cure(fl_ngrams_feature(&self.g, <int32_t>len(feature)))
-            if answer != DONE:
+            if answer != documents.DONE:
                 return answer
-        return DONE
+        return documents.DONE
 
     def forget(self):
         """Forget the numbers found so far."""
@@ -262,10 +262,10 @@ cdef class NgramReader:
         if is_whole:
             self.g.n_out = 0
             answer = self.add_features([feature])
-            return -1 if answer != DONE else self.g.out[0]
+            return -1 if answer != documents.DONE else self.g.out[0]
         while answer == -2:
             answer = self._cure(fl_ngrams_enter(&self.g, <int32_t>len(feature), &number))
-        return number if answer == DONE else -1
+        return number if answer == documents.DONE else -1
 
     @property
     def n_found(self):
@@ -298,7 +298,7 @@ cdef class NgramReader:
                 status = fl_ngrams_merge(
                     &self.g, &arena[0], &is_word[0], &before[0], &last[0], n, &numbers[0], &done)
             answer = self._cure(status)
-        return -1 if answer == TOO_LARGE else done
+        return -1 if answer == documents.TOO_LARGE else done
 
 
 cdef class RowCounter:
@@ -339,8 +339,8 @@ cdef class RowCounter:
             if status == FL_TEXT_NEEDS_ENTRIES:
                 grow_entries(&self.t, self.t.needed)
         if status == FL_TEXT_TOO_MANY:
-            return TOO_MANY
-        return DONE if status == FL_TEXT_DONE else PAUSED
+            return documents.TOO_MANY
+        return documents.DONE if status == FL_TEXT_DONE else documents.PAUSED
 
     cdef fl_text_status _count(
         self, const uint32_t[::1] numbers, const int64_t[::1] ends, const int32_t[::1] columns,

@@ -6,7 +6,7 @@ output arrays when it says FULL. Features that Python made are loaded by `load_f
 at a time, and fetched by `advance` too.
 """
 
-from .documents import DONE, FULL, PAUSED, TOO_LONG, TOO_MANY
+from . import documents
 
 from .documents cimport (
     BUDGET, FIRST_TEXT, LAST_TEXT, Block, Span, copy_feature, free_text, grow_entries, grow_words,
@@ -121,17 +121,17 @@ cdef class TextHasher:
         fl_text_begin(&self.t, &self.done, NULL, 0)
         for feature in features:
             if copy_feature(&self.t.words, feature) != 0:
-                return TOO_LONG
+                return documents.TOO_LONG
             status = FL_TEXT_NEEDS_ENTRIES
             while status == FL_TEXT_NEEDS_ENTRIES:
                 status = fl_text_add(&self.t, <int32_t>len(feature))
                 if status == FL_TEXT_NEEDS_ENTRIES:
                     grow_entries(&self.t, self.t.needed)
             if status == FL_TEXT_TOO_MANY:
-                return TOO_MANY
+                return documents.TOO_MANY
         fl_text_finish(&self.t)
         self.pending = True
-        return DONE
+        return documents.DONE
 
     def hash(self, bytes feature):
         """Return the signed MurmurHash3 of one feature; the loaded block is lost."""
@@ -160,16 +160,16 @@ cdef class TextHasher:
                 status = self._advance(indptr, indices, data)
             if status == FL_TEXT_NEEDS_ENTRIES:
                 if self.pending:
-                    return FULL
+                    return documents.FULL
                 grow_entries(&self.t, self.t.needed)
             elif status == FL_TEXT_NEEDS_TEXT:
                 if self.t.words.text_capacity >= LAST_TEXT:
-                    return TOO_LONG
+                    return documents.TOO_LONG
                 grow_words(&self.t.words, 2 * <int64_t>self.t.words.text_capacity)
             elif status == FL_TEXT_TOO_MANY:
-                return TOO_MANY
+                return documents.TOO_MANY
             else:
-                return DONE if status == FL_TEXT_DONE else PAUSED
+                return documents.DONE if status == FL_TEXT_DONE else documents.PAUSED
 
     cdef fl_text_status _advance(
         self, int64_t[::1] indptr, int32_t[::1] indices, real[::1] data
