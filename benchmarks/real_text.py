@@ -1,7 +1,7 @@
 """Accuracy and time on real text, beside scikit-learn's learners with the same parameters.
 
-The folder that `--data` names holds a folder for each set with its rows as JSON lines, a `text` and a
-`label` each, compressed by xz: `sms_spam/all.jsonl.xz`, `rt_polarity/all.jsonl.xz`, and
+The folder that `--data` names holds a folder for each set with its rows as JSON lines, a `text` and
+a `label` each, compressed by xz: `sms_spam/all.jsonl.xz`, `rt_polarity/all.jsonl.xz`, and
 `trec_qc` and `newsgroups20` (by date) in `train.jsonl.xz` and `test.jsonl.xz`. The questions of
 trec_qc have a second label, `fine`. Sets that are not there are left out.
 """
@@ -14,6 +14,7 @@ import statistics
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -54,14 +55,14 @@ def run(data: str | None, rounds: int) -> None:
         print("Skipped: no folder of texts was named (`--data`).\n")
         return
     folder = Path(data)
-    print("A search over two strengths in three folds on three quarters of the rows, and the accuracy "
-          "of its best model on the others; means over ten splits with the same seeds. HashingVectorizer "
-          "of words and pairs, SGDClassifier with its defaults, in scikit-learn's Pipeline and "
-          "GridSearchCV on both sides.\n")
+    print("A search over two strengths in three folds on three quarters of the rows, and the "
+          "accuracy of its best model on the others; means over ten splits with the same seeds. "
+          "HashingVectorizer of words and pairs, SGDClassifier with its defaults, in "
+          "scikit-learn's Pipeline and GridSearchCV on both sides.\n")
     header = ["data", "fastlin", "scikit-learn", "points", "at least", "s", "scikit-learn's s"]
     print_table(header, _quietly(_searches(folder)))
-    print(f"Tf-idf of words with logarithmic counts; accuracy on the test set and CPU seconds of `fit` "
-          f"(median of {rounds}).\n")
+    print("Tf-idf of words with logarithmic counts; accuracy on the test set and CPU seconds of "
+          f"`fit` (median of {rounds}).\n")
     header = ["data", "learner", "fastlin", "scikit-learn", "s", "scikit-learn's s"]
     print_table(header, _quietly(_tests(folder, rounds)))
 
@@ -154,7 +155,8 @@ def _tests(folder: Path, rounds: int) -> Iterator[list[str]]:
             times, scores = [], []
             for kind in kinds:
                 model = kind(**params)
-                taken = [cpu_seconds(lambda m=model: m.fit(X_train, y_train)) for _ in range(rounds)]
+                fit = partial(model.fit, X_train, y_train)
+                taken = [cpu_seconds(fit) for _ in range(rounds)]
                 times.append(f"{statistics.median(taken):.2f}")
                 scores.append(f"{model.score(X_test, y_test):.4f}")
             blank = [""] * (2 - len(kinds))

@@ -25,7 +25,7 @@ from ._fold_targets import Job, Targets
 from ._joint_pass import JointTask
 from ._lanes import LANES
 from ._patterns import parted
-from ._prepare import by_frequency
+from ._prepare import prepared
 from ._problem import Problem
 from ._random import spawn_seed
 from ._reductions import is_reduced
@@ -164,7 +164,7 @@ def _work(rows: Rows) -> Rows | None:
     """The rows that descent runs on, unless their values are too large for float32."""
     if longest_square(rows) > _MOST_SINGLE:
         return None
-    return by_frequency(as_rows(rows, np.float32), LANES[-1], _USUAL_EPOCHS)[0]
+    return prepared(as_rows(rows, np.float32), LANES[-1], _USUAL_EPOCHS)[0]
 
 
 def _stream(rows, members, codes, y, labels, weight, jobs, random_state) -> DualStream:

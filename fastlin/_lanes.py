@@ -58,6 +58,11 @@ class Stream:
     order: Callable[[bool | str], RowOrder]
     place: np.ndarray = field(default_factory=lambda: _NO_PLACE)
 
+    @property
+    def n_columns(self) -> int:
+        """How many columns the user's rows have."""
+        return len(self.place) or self.X.shape[1]
+
 
 @dataclass
 class Model:
@@ -221,9 +226,9 @@ class Pass:
                 self.v, self.u, self.paid,
             )  # fmt: skip
 
-    def _pieces(self) -> list[tuple[int, int]]:
-        """(first, last) features of calls that go over all weights."""
-        d, step = self.stream.X.shape[1], max(1, _WEIGHTS_PER_CALL // self.n_lanes)
+    def _pieces(self, d: int = 0) -> list[tuple[int, int]]:
+        """(first, last) of calls that go over d columns, by default all that have weights here."""
+        d, step = d or self.stream.X.shape[1], max(1, _WEIGHTS_PER_CALL // self.n_lanes)
         return [(first, min(first + step, d)) for first in range(0, d, step)]
 
     def _judge(self) -> list[int]:
@@ -271,22 +276,24 @@ class Pass:
         """The numbers of some lanes by the user's columns."""
         if not len(v):
             return [np.empty(0, v.dtype)] * len(lanes)
-        out = [np.empty(len(v) // self.n_lanes, v.dtype) for _ in lanes]
+        d = self.stream.n_columns
+        out = [np.empty(d, v.dtype) for _ in lanes]
         chosen = np.array(lanes, dtype=np.int64)
-        for first, last in self._pieces():
+        for first, last in self._pieces(d):
             _multi.gather(v, self.n_lanes, chosen, out, self.stream.place, first, last)
         return out
 
     def _take_out(self, done: list[int]) -> None:
         """Make learners of the models at places that are done; they learn no more."""
-        good, X = [k for k in done if self.models[self.placed[k]].error is None], self.stream.X
+        good = [k for k in done if self.models[self.placed[k]].error is None]
+        X, d = self.stream.X, self.stream.n_columns
         lanes = self._lanes_at(good)
         arrays = [self._lane_arrays(kept, lanes) for kept in (self.v, self.u, self.paid)]
         for k, place in enumerate(good):
             model = self.models[self.placed[place]]
             own = [kept[self._span(k)] for kept in arrays]
             memory = self._memory(self._span(place), model.rule, *own)
-            model.learner = make_learner(X.shape[1], X.dtype, model.rule, self.width, memory=memory)
+            model.learner = make_learner(d, X.dtype, model.rule, self.width, memory=memory)
         self.active -= set(done)
         self.pattern_weight[:, self._lanes_at(done)] = 0.0
         if self.active:
@@ -364,7 +371,7 @@ class Pass:
             W, b = model.learner.weights()
             intercept[self._span(place)] = b
             for lane, w in zip(self._lanes_at([place]), W, strict=True):
-                for first, last in self._pieces():
+                for first, last in self._pieces(self.stream.n_columns):
                     _multi.scatter(w, self.v, self.n_lanes, lane, self.stream.place, first, last)
         return wanted
 

@@ -189,9 +189,11 @@ class _Steps:
         K = self.n_outputs
         for name in self._per_column:
             kept = getattr(self, name)
-            if kept.size:
-                by_column = kept.reshape(*kept.shape[:-1], -1, K)
-                setattr(self, name, by_column.take(columns, axis=-2).reshape(kept.shape))
+            if kept.shape[-1]:
+                by_column = kept.reshape(*kept.shape[:-1], self.n_weights // K, K)
+                moved = by_column.take(columns, axis=-2)
+                setattr(self, name, moved.reshape(*kept.shape[:-1], len(columns) * K))
+        self.n_weights = len(columns) * K
 
     def responses(self, X: Rows, rows: np.ndarray) -> np.ndarray:
         """What the learner would say of the given rows, of shape (n, n_outputs)."""

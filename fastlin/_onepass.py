@@ -26,7 +26,7 @@ from ._lanes import LANES, Model, Pass, Stream, lane_bytes, lane_counts
 from ._online import OnlineEstimator
 from ._params import shown
 from ._patterns import parted
-from ._prepare import by_frequency
+from ._prepare import prepared
 from ._random import spawn_seed
 from ._reductions import is_reduced
 from ._validation import check_sample_weight, check_target, encode_labels
@@ -210,7 +210,7 @@ def _stream(rows, members, codes, y, labels, weight, jobs, random_state) -> Stre
         return made[str(shuffle)].fork()
 
     epochs = _EPOCH_COSTS * max(estimator.max_iter for estimator in estimators)
-    renumbered, columns = by_frequency(rows, LANES[-1], epochs)
+    renumbered, columns = prepared(rows, LANES[-1], epochs)
     stream = Stream(
         renumbered, members, codes, 1 if labels is None else len(labels),
         y if labels is None else _NO_WEIGHTS, _NO_WEIGHTS if weight is None else weight, order,

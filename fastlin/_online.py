@@ -25,7 +25,7 @@ from ._learner import make_learner, weights_in
 from ._memory import check_room
 from ._multilabel import LabelColumn, target_of
 from ._params import Boolean, Either, Integer, OneOf, RandomState, Real, shown
-from ._prepare import by_frequency
+from ._prepare import prepared
 from ._random import spawn_seed
 from ._reductions import Column
 from ._split import split_rows
@@ -116,7 +116,8 @@ class OnlineEstimator(Estimator):
         check_room(rows.shape[1], sum(groups), rows.dtype.itemsize, rule)
         columns = None
         if not rule.get("voted"):  # whose record goes on living with the rows
-            rows, columns = by_frequency(rows, max(groups), plan.max_iter)
+            from_zero = all(first is None for first in start)
+            rows, columns = prepared(rows, max(groups), plan.max_iter, from_zero)
         seeds = spawn_seed(self.random_state, len(targets) + 1)
         held_out = np.empty(0, dtype=np.int64)
         if getattr(self, "early_stopping", False):

@@ -1,12 +1,18 @@
-"""Columns renumbered by frequency: the same models, from rows in another order of columns."""
+"""Columns renumbered by frequency, or only those that occur: the same models from other columns."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from fastlin import PassiveAggressiveClassifier, Perceptron, SGDClassifier, SGDRegressor
+from fastlin import (
+    GridSearchCV,
+    PassiveAggressiveClassifier,
+    Perceptron,
+    SGDClassifier,
+    SGDRegressor,
+)
 from fastlin._data import as_rows, compact_rows
-from fastlin._prepare import by_frequency
+from fastlin._prepare import only_occurring, prepared
 
 D = 300_000
 
@@ -34,7 +40,7 @@ def layouts():
 def test_renumbered_rows_are_the_rows_with_frequent_columns_first(layout):
     rows = layouts()[layout]
     assert rows.layout == layout
-    renumbered, columns = by_frequency(rows, 1, 10)
+    renumbered, columns = prepared(rows, 1, 10)
     assert columns is not None
     np.testing.assert_array_equal(np.sort(columns.place), np.arange(D))
     expected = rows.to_csr().tocoo()
@@ -58,11 +64,30 @@ def test_what_does_not_pay_is_left_alone():
         (rows, 1, 1),
         (as_rows(np.ones((5, 300_000), np.float32)), 1, 100),
         (as_rows(sp.random(2000, 3000, 0.1, format="csr")), 1, 100),
-        (as_rows(bag_of_words(n=2000)[0]), 1, 100),  # fewer entries than columns
+        (as_rows(bag_of_words(n=2000)[0]), 1, 2),  # fewer entries than columns
         (as_rows(uniform), 1, 100),
     ):
-        kept, columns = by_frequency(unchanged, outputs, epochs)
+        kept, columns = prepared(unchanged, outputs, epochs)
         assert kept is unchanged and columns is None
+    few = as_rows(bag_of_words(n=2000)[0])
+    assert prepared(few, 1, 100, from_zero=False) == (few, None)
+
+
+@pytest.mark.memory
+@pytest.mark.parametrize("layout", ["csr", "ones", "signed"])
+def test_only_columns_that_occur_in_their_old_order(layout):
+    rows = layouts()[layout]
+    wide = rows.to_csr()
+    occurring = np.unique(wide.indices)
+    kept, columns = only_occurring(rows)
+    assert kept.layout == layout and kept.shape == (len(rows), len(occurring) + 1)
+    narrow = kept.to_csr()
+    np.testing.assert_array_equal(narrow.indices, columns.place[wide.indices])
+    np.testing.assert_array_equal(occurring[narrow.indices], wide.indices)
+    np.testing.assert_array_equal(narrow.data, wide.data)
+    assert np.count_nonzero(columns.place == len(occurring)) == D - len(occurring)
+    dense = as_rows(sp.csr_matrix(np.eye(40)))
+    assert only_occurring(dense) == (dense, None)
 
 
 # steps so short that a rounding error does not grow
@@ -91,14 +116,14 @@ def test_models_are_those_of_the_columns_as_they_come(case, monkeypatch):
     taken = []
 
     def seen(*arguments):
-        result = by_frequency(*arguments)
+        result = prepared(*arguments)
         taken.append(result[1] is not None)
         return result
 
     monkeypatch.setattr("fastlin._prepare._GAIN", 0.01)
     models = []
     for prepare in (seen, lambda rows, *_: (rows, None)):
-        monkeypatch.setattr("fastlin._online.by_frequency", prepare)
+        monkeypatch.setattr("fastlin._online.prepared", prepare)
         model = kind(max_iter=6, tol=None, random_state=3, **params).fit(X, y)
         models.append(model.partial_fit(X[:50], y[:50]))
     assert taken == ([] if case == "voted" else [True])
@@ -108,6 +133,37 @@ def test_models_are_those_of_the_columns_as_they_come(case, monkeypatch):
     np.testing.assert_allclose(with_order.intercept_, without.intercept_, atol=1e-9 * scale)
     if hasattr(without, "classes_"):
         np.testing.assert_array_equal(with_order.predict(X), without.predict(X))
+
+
+@pytest.mark.filterwarnings("ignore::fastlin.ConvergenceWarning")
+@pytest.mark.parametrize("case", CASES)
+def test_columns_that_do_not_occur_change_no_bit(case, monkeypatch):
+    kind, params = CASES[case]
+    X, y = bag_of_words(n=1500)
+    models = []
+    for prepare in (prepared, lambda rows, *_: (rows, None)):
+        monkeypatch.setattr("fastlin._online.prepared", prepare)
+        model = kind(max_iter=4, tol=None, random_state=3, **params).fit(X, y)
+        models.append(model.partial_fit(X[:50], y[:50]))
+    narrow, wide = models
+    assert narrow.coef_.shape[-1] == D
+    np.testing.assert_array_equal(narrow.coef_, wide.coef_)
+    np.testing.assert_array_equal(narrow.intercept_, wide.intercept_)
+
+
+@pytest.mark.filterwarnings("ignore::fastlin.ConvergenceWarning")
+def test_searches_over_few_of_the_columns(monkeypatch):
+    X, y = bag_of_words(n=900)
+    model = SGDClassifier(loss="log_loss", penalty="elasticnet", max_iter=8, random_state=0)
+    found = []
+    for prepare in (prepared, lambda rows, *_: (rows, None)):
+        monkeypatch.setattr("fastlin._onepass.prepared", prepare)
+        search = GridSearchCV(model, {"alpha": [1e-4, 1e-3], "average": [True]}, cv=3)
+        found.append(search.fit(X, y))
+    narrow, wide = found
+    for key in ("mean_test_score", "split0_test_score"):
+        np.testing.assert_array_equal(narrow.cv_results_[key], wide.cv_results_[key])
+    np.testing.assert_array_equal(narrow.best_estimator_.coef_, wide.best_estimator_.coef_)
 
 
 @pytest.mark.filterwarnings("ignore::fastlin.ConvergenceWarning")
