@@ -280,7 +280,7 @@ def run(scale: float, rounds: int, picture: str | None = None) -> None:
 
 def _rows(
     scale: float, rounds: int, picture: str | None, described: list[str]
-) -> Iterator[tuple[str, ...]]:
+) -> Iterator[list]:
     """Rows of the table, each as soon as it is there: the whole takes an hour."""
     for name, share in DATA.items():
         data = load(name, scale * share)
