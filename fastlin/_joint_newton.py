@@ -1,5 +1,6 @@
 """Newton's method for K outputs: softmax and sparsemax with any mixture of L1 and L2 penalties, or
-none, in blocks of rows, so that no array of n x K is needed.
+none, in blocks of rows, so that no array of n x K is needed; one that is small beside the rows holds
+their probabilities, which products with the Hessian would else work out again.
 
 A step solves (H + l2 I) d = -g by preconditioned conjugate gradients, as far as the gradient asks
 for (Dembo, Eisenstat & Steihaug 1982, "Inexact Newton methods", SIAM J. Numer. Anal. 19). With an
@@ -35,6 +36,8 @@ from ._problem import Certificate
 __all__ = ["Descent", "solve"]
 
 _MOST_PRODUCTS = 100
+# The probabilities of all rows are kept where they take no more than this or a quarter of the rows.
+_SMALL_BYTES = 1 << 21
 _MOST_TRIALS = 30
 # A fall of the objective below this share is a rounding
 _NO_FALL = 1e-15
@@ -79,6 +82,7 @@ class _Point:
     slope: np.ndarray
     bend: np.ndarray
     inverse_bend: np.ndarray
+    p: np.ndarray | None  # of all rows, where there is room for them
 
 
 class Descent:
@@ -95,6 +99,7 @@ class Descent:
         self.variance = np.where(variance > 1e-13 * squares, variance, 0.0)
         if not problem.fit_intercept:
             self.centre, self.variance = np.zeros(self.d), squares
+        self.keeps_p = 8 * n * problem.n_classes <= max(_SMALL_BYTES, X.nbytes // 4)
         self.point = self._at(np.zeros(self.d * problem.width), problem.first_intercept())
         if start is not None:
             other = self._at(problem.packed(start.coef), start.intercept)
@@ -109,13 +114,14 @@ class Descent:
     def _at(self, W: np.ndarray, b: np.ndarray) -> _Point:
         """One pass over the rows."""
         problem = self.problem
-        sums = problem.sums(W, b, with_bend=True, with_gradient=True)
+        p = np.empty((len(self.share), problem.n_classes)) if self.keeps_p else None
+        sums = problem.sums(W, b, with_bend=True, with_gradient=True, p_of_rows=p)
         gradient = sums.gradient
         if problem.l2:
             gradient += problem.l2 * W
         slope = sums.slope if problem.fit_intercept else np.zeros_like(b)
         return _Point(W, b, sums.mean_loss + problem.penalty(W), gradient, slope, sums.bend,
-                      inverse_of_bend(sums.bend))
+                      inverse_of_bend(sums.bend), p)
 
     def move_to(self, W: np.ndarray, b: np.ndarray) -> None:
         """Go on from other weights."""
@@ -146,8 +152,11 @@ class Descent:
         shift = v - self._sums_by_output(self.centre, V)
         out, total = problem.l2 * V, np.zeros(K)
         for rows in problem.blocks():
-            z = problem.responses(point.W, point.b, rows, self.room)
-            _, p = problem.evaluated(z, rows)
+            if point.p is None:
+                z = problem.responses(point.W, point.b, rows, self.room)
+                _, p = problem.evaluated(z, rows)
+            else:
+                p = point.p[rows[0] : rows[-1] + 1]
             along = problem.responses(V, shift, rows, self.room)
             t = problem.bent(p, along[:, :K])
             t *= self.share[rows, None]

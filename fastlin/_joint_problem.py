@@ -231,8 +231,9 @@ class JointProblem:
         return W
 
     def sums(self, W: np.ndarray, b: np.ndarray, with_bend: bool = False,
-             with_gradient: bool = False) -> Sums:
-        """The mean loss at (W, b) and what else is asked for, in one pass."""
+             with_gradient: bool = False, p_of_rows: np.ndarray | None = None) -> Sums:
+        """The mean loss at (W, b) and what else is asked for, in one pass; p goes to
+        `p_of_rows`."""
         K, room = self.n_classes, room_for(self.X)
         mean_loss, slope, bend = 0.0, np.zeros(K), None
         if with_bend:
@@ -245,6 +246,8 @@ class JointProblem:
             mean_loss += float(s @ value)
             if bend is not None:
                 bend += self._bend(p, s)
+            if p_of_rows is not None:
+                p_of_rows[rows] = p
             p -= self.target.table(rows)
             p *= s[:, None]
             slope += p.sum(axis=0)
