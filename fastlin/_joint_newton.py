@@ -1,6 +1,6 @@
 """Newton's method for K outputs: softmax and sparsemax with any mixture of L1 and L2 penalties, or
-none, in blocks of rows, so that no array of n x K is needed; one that is small beside the rows holds
-their probabilities, which products with the Hessian would else work out again.
+none, in blocks of rows, so that no array of n x K is needed; one that is small beside the rows
+holds their probabilities, which products with the Hessian would else work out again.
 
 A step solves (H + l2 I) d = -g by preconditioned conjugate gradients, as far as the gradient asks
 for (Dembo, Eisenstat & Steihaug 1982, "Inexact Newton methods", SIAM J. Numer. Anal. 19). With an
