@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from layouts import LAYOUTS
 
-from fastlin import _parallel
+from fastlin import SparsemaxClassifier, _parallel, cross_val_score
 from fastlin._exact_pass import fits_exactly_together
 from fastlin._exceptions import ConvergenceWarning
 from fastlin._onepass import fit_together, fits_together
@@ -264,3 +264,13 @@ def test_it_can_be_cancelled(monkeypatch):
     monkeypatch.setattr("fastlin._dual_lanes.is_cancelled", lambda: True)
     with pytest.raises(_parallel.Cancelled):
         fit_together([made("log_loss") for _ in train], X, y, train, test)
+
+
+@pytest.mark.parametrize("make", [LogisticRegression, SparsemaxClassifier])
+def test_frames_are_searched_without_a_word_about_their_names(make):
+    pandas = pytest.importorskip("pandas")
+    X = np.abs(np.random.default_rng(0).normal(size=(60, 2)))
+    y = np.digitize(X[:, 0], [0.4, 0.9])
+    frame = pandas.DataFrame(X, columns=["u", "v"])
+    with_names = cross_val_score(make(), frame, y, cv=3)
+    np.testing.assert_array_equal(with_names, cross_val_score(make(), X, y, cv=3))
