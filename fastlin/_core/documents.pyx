@@ -8,11 +8,11 @@ these and puts them back.
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize
-from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint16_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from .text cimport (
-    FL_WORDS_CHAR_WB, FL_WORDS_PADDING, fl_text_entry, fl_words_shortcut,
+    FL_TEXT_BUCKETS, FL_WORDS_CHAR_WB, FL_WORDS_PADDING, fl_text_entry, fl_words_shortcut,
     fl_words_starts_capacity
 )
 
@@ -82,11 +82,12 @@ cdef int take_bits(fl_words *w, const uint64_t[::1] word_bits) except -1:
 
 
 cdef int grow_entries(fl_text *t, int64_t capacity) except -1:
-    """Enlarge entries, spare and buckets."""
+    """Enlarge entries and spare; buckets come with the first call."""
     cdef size_t size = capacity * sizeof(fl_text_entry)
     t.entries = <fl_text_entry *>resized(t.entries, size)
     t.spare = <fl_text_entry *>resized(t.spare, size)
-    t.buckets = <uint32_t *>resized(t.buckets, (capacity + 1) * sizeof(uint32_t))
+    if t.buckets == NULL:
+        t.buckets = <uint16_t *>resized(NULL, FL_TEXT_BUCKETS * sizeof(uint16_t))
     t.capacity = capacity
     return 0
 
