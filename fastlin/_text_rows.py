@@ -54,7 +54,7 @@ class RowsOutput:
         expected = 0
         if self.expected_rows is not None and hasher.n_rows:
             expected = int(1.05 * hasher.nnz / hasher.n_rows * self.expected_rows)
-        size = max(min(expected, 4 * size), size + size // 4, hasher.nnz + hasher.pending_entries)
+        size = max(min(expected, 16 * size), size + size // 4, hasher.nnz + hasher.pending_entries)
         self.indices = _enlarged(self.indices, hasher.nnz, size)
         self.data = _enlarged(self.data, hasher.nnz, size)
 

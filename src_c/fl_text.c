@@ -6,55 +6,16 @@
  * keep the order of columns took 10.5 ns for an n-gram, this 4.3. Text made to fall into few
  * buckets, or one word over and over, goes by digits instead, so that no text takes more than
  * linear time. */
-#include "fl_text.h"
-
-#include "fl_fasthash.h"
-#include "fl_murmur.h"
+#include "fl_text_keys.h"
 
 /* Insertion may move each n-gram of a batch about half this far on average. */
 #define CROWDED 8
 
-/* Words whose n-grams get the fast hash at a time, and the longest of these n-grams. */
-#define FAST_BATCH 256
-#define FAST_LONGEST 32
-
-/* ---- from hashes to columns ---- */
+/* ---- hashes of single features ---- */
 
 uint64_t fl_text_hash(const fl_text *t, const uint8_t *bytes, int32_t length)
 {
     return t->is_fast ? fl_fasthash(bytes, length) : fl_murmur(bytes, length);
-}
-
-/* From a hash to its column |hash| mod n_features; |-2^31| needs 32 bits without sign. The
- * quotient is a product with magic = floor(2^shift / n) + 1, shift = 32 + ceil(log2 n): exact for
- * all 32-bit numerators, and within 64 bits for those up to 2^31 (Granlund and Montgomery, Division
- * by invariant integers using multiplication, PLDI 1994, theorem 4.2). */
-FL_INLINE uint32_t column_of(fl_text_mapping m, uint32_t hash)
-{
-    uint32_t size = hash >> 31 ? 0u - hash : hash;
-    return size - (uint32_t)((size * m.magic) >> m.shift) * m.n_features;
-}
-
-/* The key of a fast hash h: floor(h / 2^32) is spread evenly over the columns, in order, and the
- * bit below it is the sign. */
-FL_INLINE uint32_t fast_key(fl_text_mapping m, uint64_t h)
-{
-    return (uint32_t)((h >> 32) * m.n_features >> 32) << 1 | ((uint32_t)h >> 31 & m.sign_bit);
-}
-
-/* From hashes, in place, to keys: the column, and in the lowest bit whether it counts -1. */
-static void hashes_to_keys(fl_text_mapping m, uint32_t *hashes, int64_t n)
-{
-    uint32_t low = m.n_features - 1;
-    if ((m.n_features & low) == 0) {
-        for (int64_t i = 0; i < n; i++) {
-            uint32_t h = hashes[i], negative = h >> 31;
-            hashes[i] = (((h ^ (0u - negative)) + negative) & low) << 1 | (negative & m.sign_bit);
-        }
-    } else {
-        for (int64_t i = 0; i < n; i++)
-            hashes[i] = column_of(m, hashes[i]) << 1 | (hashes[i] >> 31 & m.sign_bit);
-    }
 }
 
 uint32_t fl_text_key(const fl_text *t, uint64_t hash)
@@ -233,111 +194,7 @@ void fl_text_finish(fl_text *t)
         compact(t);
 }
 
-/* ---- from words to n-grams ---- */
-
-FL_INLINE fl_units_range ngrams_at(const fl_text *t, int32_t first)
-{
-    return fl_units_ngrams_at(&t->words, first, t->min_n, t->max_n);
-}
-
-/* Write the keys of the n-grams that begin at word `next` and those after it, before `stop`, as
- * long as they are no more than `capacity`; returns how many. First what must be done byte by byte,
- * then, in a loop that compilers turn into vector instructions, what is the same for all. */
-static int64_t murmur_keys(fl_text *t, int32_t stop, uint32_t *FL_RESTRICT hashes,
-                           uint32_t *FL_RESTRICT tails, int64_t capacity)
-{
-    const uint8_t *text = t->words.text;
-    int32_t first = t->next, gap = fl_units_gap(&t->words);
-    int64_t n_hashes = 0;
-    for (; first < stop; first++) {
-        const int32_t *starts = t->words.starts + first;
-        fl_units_range range = ngrams_at(t, first);
-        int32_t block = starts[0];
-        uint32_t h = 0;
-        if (n_hashes + range.longest - range.shortest + 1 > capacity)
-            break;
-        if (range.longest < range.shortest)
-            continue;
-        for (int32_t n = 1; n <= range.longest; n++) {
-            int32_t length = starts[n] - gap - starts[0];
-            for (; block - starts[0] + 4 <= length; block += 4)
-                h = fl_murmur_block(h, text + block);
-            hashes[n_hashes] = h ^ (uint32_t)length;
-            tails[n_hashes] = fl_murmur_tail(text + block, length);
-            n_hashes += n >= range.shortest;
-        }
-    }
-    for (int64_t i = 0; i < n_hashes; i++)
-        hashes[i] = fl_murmur_end(hashes[i], tails[i]);
-    hashes_to_keys(t->mapping, hashes, n_hashes);
-    t->next = first;
-    return n_hashes;
-}
-
-/* As murmur_keys, for words and the fast hash; no n-gram has more than FAST_LONGEST of them. Every
- * loop does one thing for many, so that none waits for another. */
-static int64_t fast_keys_of_words(fl_text *t, int32_t stop, uint32_t *FL_RESTRICT keys,
-                                  int64_t capacity)
-{
-    uint64_t words[FAST_BATCH + FAST_LONGEST], ngrams[FAST_BATCH];
-    const fl_words *w = &t->words;
-    int64_t n_keys = 0, most = t->max_n - t->min_n + 1;
-    while (t->next < stop) {
-        int32_t first = t->next, left = w->n_words - first;
-        int32_t n_starts = stop - first < FAST_BATCH ? stop - first : FAST_BATCH, n_read;
-        if ((capacity - n_keys) / most < n_starts)
-            n_starts = (int32_t)((capacity - n_keys) / most);
-        if (n_starts == 0)
-            break;
-        n_read = n_starts + t->max_n - 1 < left ? n_starts + t->max_n - 1 : left;
-        for (int32_t i = 0; i < n_read; i++) {
-            int32_t begin = w->starts[first + i], end = w->starts[first + i + 1];
-            words[i] = fl_fasthash_word(w->text + begin, end - 1 - begin);
-        }
-        for (int32_t i = 0; i < n_starts; i++)
-            ngrams[i] = FL_FASTHASH_START;
-        for (int32_t n = 1; n <= t->max_n; n++) {
-            int32_t n_whole = n_starts < left - n + 1 ? n_starts : left - n + 1;
-            for (int32_t i = 0; i < n_whole; i++)
-                ngrams[i] = fl_fasthash_join(ngrams[i], words[i + n - 1]);
-            if (n < t->min_n)
-                continue;
-            for (int32_t i = 0; i < n_whole; i++)
-                keys[n_keys + i] = fast_key(t->mapping, ngrams[i]);
-            n_keys += n_whole > 0 ? n_whole : 0;
-        }
-        t->next += n_starts;
-    }
-    return n_keys;
-}
-
-/* As murmur_keys, for the fast hash and any units. */
-static int64_t fast_keys(fl_text *t, int32_t stop, uint32_t *FL_RESTRICT keys,
-                                       int64_t capacity)
-{
-    const uint8_t *text = t->words.text;
-    int32_t first = t->next, gap = fl_units_gap(&t->words);
-    int64_t n_keys = 0;
-    for (; first < stop; first++) {
-        const int32_t *starts = t->words.starts + first;
-        fl_units_range range = ngrams_at(t, first);
-        fl_fasthash_feature f;
-        if (n_keys + range.longest - range.shortest + 1 > capacity)
-            break;
-        if (range.longest < range.shortest)
-            continue;
-        fl_fasthash_begin(&f, text + starts[0]);
-        for (int32_t n = 1; n <= range.longest; n++) {
-            if (gap ? n > 1 : text[starts[n - 1]] == ' ')
-                fl_fasthash_part(&f, text + starts[n - 1] - gap);
-            if (n >= range.shortest)
-                keys[n_keys++] =
-                    fast_key(t->mapping, fl_fasthash_until(&f, text + starts[n] - gap));
-        }
-    }
-    t->next = first;
-    return n_keys;
-}
+/* ---- the n-grams of a document ---- */
 
 /* Count the n-grams that begin before word `stop`. */
 static fl_text_status count_until(fl_text *t, int32_t stop, int64_t *budget)
