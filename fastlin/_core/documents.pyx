@@ -7,7 +7,7 @@ these and puts them back.
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
-from cpython.unicode cimport PyUnicode_AsUTF8AndSize
+from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_GET_LENGTH
 from libc.stdint cimport int32_t, uint16_t, uint64_t
 from libc.string cimport memcpy, memset
 
@@ -155,6 +155,20 @@ cdef class Block:
             raise IndexError
         self.documents.append(document)
         self.put(k, document)
+
+
+def ascii_run(list documents, Py_ssize_t first, Py_ssize_t last, Py_ssize_t n_characters):
+    """Return where the str of ASCII only from `first` on end, at `last` or once they have so many
+    characters, and the number of these."""
+    cdef Py_ssize_t k = first, size = 0
+    last = min(last, len(documents))
+    while k < last and size < n_characters:
+        document = documents[k]
+        if type(document) is not str or not PyUnicode_IS_ASCII(document):
+            break
+        size += PyUnicode_GET_LENGTH(document)
+        k += 1
+    return k, size
 
 
 def block_of_buffers(
