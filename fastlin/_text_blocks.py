@@ -7,14 +7,14 @@ can hang on its neighbours: Python lowers them (and strips accents) first.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ._analyzers import TextAnalysis, check_documents
 from ._arrow_text import ArrowText, arrow_text
-from ._core.documents import Block, block_of_buffers
+from ._core.documents import Block, ascii_run, block_of_buffers
 from ._params import shown
 
 __all__ = ["Share", "shares_of", "text_blocks"]
@@ -43,7 +43,9 @@ def text_blocks(analysis: TextAnalysis, X: Any, errors: str) -> Iterator[Block]:
     pieces = arrow_text(X) if c_preprocesses and analysis.input == "content" else None
     if pieces is not None:
         return _arrow_blocks(analysis, pieces, errors)
-    return _listed_blocks(analysis, check_documents(X), c_preprocesses, errors)
+    # A generator may make documents that do not fit in memory together.
+    n_held = _BLOCK_DOCUMENTS if hasattr(X, "__len__") else 1
+    return _listed_blocks(analysis, check_documents(X), n_held, c_preprocesses, errors)
 
 
 def shares_of(blocks: Iterator[Block], n_threads: int) -> Iterator[list[Share]]:
@@ -62,25 +64,47 @@ def shares_of(blocks: Iterator[Block], n_threads: int) -> Iterator[list[Share]]:
 
 
 def _listed_blocks(
-    analysis: TextAnalysis, documents: Iterator, c_preprocesses: bool, errors: str
+    analysis: TextAnalysis, documents: Iterator, n_held: int, c_preprocesses: bool, errors: str
 ) -> Iterator[Block]:
-    """Cut any iterable of documents."""
+    """Cut any iterable of documents, of which so many are held at a time."""
     preprocess = analysis.build_preprocessor()
+    skips = c_preprocesses and analysis.input == "content"
     block: list[str | bytes] = []
-    size = 0
-    for row, document in enumerate(documents):
-        text = document
-        if type(text) is not str or analysis.input != "content":
-            text = analysis._decode_row(document, row)
-        if not (c_preprocesses and type(text) is str and text.isascii()):
-            text = _encode_text(preprocess(text), row, errors)
-        block.append(text)
-        size += len(text)
-        if size >= _BLOCK_SIZE or len(block) == _BLOCK_DOCUMENTS:
-            yield Block(block)
-            block, size = [], 0
+    row = size = 0
+    # A list at a time, in which a kernel finds the documents that are taken as they are.
+    while held := list(itertools.islice(documents, n_held)):
+        k = 0
+        while k < len(held):
+            if skips:
+                last = min(len(held), k + _BLOCK_DOCUMENTS - len(block))
+                end, run_size = ascii_run(held, k, last, _BLOCK_SIZE - size)
+                block += held[k:end]
+                size += run_size
+                k = end
+            if k < len(held) and size < _BLOCK_SIZE and len(block) < _BLOCK_DOCUMENTS:
+                document = _prepared(analysis, held[k], row + k, preprocess, c_preprocesses, errors)
+                block.append(document)
+                size += len(document)
+                k += 1
+            if size >= _BLOCK_SIZE or len(block) == _BLOCK_DOCUMENTS:
+                yield Block(block)
+                block, size = [], 0
+        row += len(held)
     if block:
         yield Block(block)
+
+
+def _prepared(
+    analysis: TextAnalysis, document: Any, row: int, preprocess: Callable, c_preprocesses: bool,
+    errors: str,
+) -> str | bytes:
+    """Return a document as the kernels take it."""
+    text = document
+    if type(text) is not str or analysis.input != "content":
+        text = analysis._decode_row(document, row)
+    if c_preprocesses and type(text) is str and text.isascii():
+        return text
+    return _encode_text(preprocess(text), row, errors)
 
 
 def _arrow_blocks(

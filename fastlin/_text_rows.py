@@ -17,6 +17,11 @@ __all__ = [
 ]  # fmt: skip
 
 
+# Entries after which rows are enough to tell from how many there will be, and how many are asked for
+# at once then.
+_TRIAL, _PLENTY = 1 << 16, 1 << 24
+
+
 class CsrArrays(NamedTuple):
     """The three arrays of a CSR matrix."""
 
@@ -53,8 +58,10 @@ class RowsOutput:
         size = len(self.indices)
         expected = 0
         if self.expected_rows is not None and hasher.n_rows:
-            expected = int(1.05 * hasher.nnz / hasher.n_rows * self.expected_rows)
-        size = max(min(expected, 4 * size), size + size // 4, hasher.nnz + hasher.pending_entries)
+            expected = int(1.1 * hasher.nnz / hasher.n_rows * self.expected_rows)
+        # The first rows say little; later, memory that is not used in the end costs nothing.
+        most = _TRIAL if size < _TRIAL else max(16 * size, _PLENTY)
+        size = max(min(expected, most), size + size // 4, hasher.nnz + hasher.pending_entries)
         self.indices = _enlarged(self.indices, hasher.nnz, size)
         self.data = _enlarged(self.data, hasher.nnz, size)
 

@@ -44,7 +44,7 @@ class HashingVectorizer(TextAnalysis, Estimator):
     There is no vocabulary: the column of an n-gram is its hash modulo `n_features`, so there is
     nothing to fit, memory does not grow with the number of different words, and any documents can
     be transformed at any time. Different n-grams may share a column. Columns and values are those
-    of scikit-learn's class of the same name, bit for bit.
+    of scikit-learn's class of the same name, bit for bit, unless `hash` is "fast".
 
     Parameters
     ----------
@@ -59,6 +59,10 @@ class HashingVectorizer(TextAnalysis, Estimator):
         Count an n-gram as +1 or -1 by a bit of its hash, so that n-grams that share a column
         cancel on average and inner products are kept (Weinberger et al. 2009). Not used when
         `binary` is True.
+    hash : {{"murmur3", "fast"}}, default="murmur3"
+        What columns come from: scikit-learn's hash of the text of an n-gram, or one of this library
+        (see Notes) that makes the hash of an n-gram out of those of its words and takes less time.
+        A model needs the one that it was trained with.
     dtype : {{float64, float32}}, default=float64
         Type of the values.
     output : {{"csr", "rows"}}, default="csr"
@@ -69,6 +73,17 @@ class HashingVectorizer(TextAnalysis, Estimator):
     Notes
     -----
     {ANALYSIS_NOTES}
+
+    The fast hash of an n-gram depends on its text alone, on every platform. It is split at each
+    space into words w_1, ..., w_k. The UTF-8 bytes of a word, followed by zeros up to a length of
+    7 modulo 8 and by a byte with their number modulo 8, are numbers x_1, ..., x_m of eight bytes,
+    the first byte lowest. With mix(z) = z xor floor(z / 2^32), products modulo 2^64 and
+    S = 0xbb67ae8584caa73b,
+
+    - H(w) = s_m, where s_j = mix((s_(j-1) xor x_j) * 0x9e3779b97f4a7c15) and s_0 = S;
+    - h = h_k, where h_i = mix((h_(i-1) xor H(w_i)) * 0x6a09e667f3bcc909) and h_0 = S.
+
+    The column is floor(floor(h / 2^32) * n_features / 2^32), the sign negative if bit 31 of h is 1.
 
     Where the signs of n-grams cancel exactly, scikit-learn stores a zero; here nothing is stored.
     The matrices are equal, the stored patterns may differ in this.
@@ -94,6 +109,7 @@ class HashingVectorizer(TextAnalysis, Estimator):
         "binary": Boolean(),
         "norm": OneOf("l1", "l2", None),
         "alternate_sign": Boolean(),
+        "hash": OneOf("murmur3", "fast"),
         "dtype": FloatType(),
         "output": OneOf("csr", "rows"),
         "n_jobs": Either(Integer(), OneOf(None)),
@@ -125,6 +141,7 @@ class HashingVectorizer(TextAnalysis, Estimator):
         binary=False,
         norm="l2",
         alternate_sign=True,
+        hash="murmur3",
         dtype=np.float64,
         output="csr",
         n_jobs=None,
@@ -144,6 +161,7 @@ class HashingVectorizer(TextAnalysis, Estimator):
         self.binary = binary
         self.norm = norm
         self.alternate_sign = alternate_sign
+        self.hash = hash
         self.output = output
         self.dtype = dtype
         self.n_jobs = n_jobs
@@ -301,11 +319,10 @@ class HashingVectorizer(TextAnalysis, Estimator):
         self, feature: Any, row: int, hasher: TextHasher, members: frozenset[int]
     ) -> tuple[int, int] | None:
         """Return column and sign of a feature if it falls into one of the columns asked for."""
-        hashed = hasher.hash(encode_features([feature], row)[0])
-        column = hasher.column(hashed)
+        column, is_negative = hasher.place(hasher.hash(encode_features([feature], row)[0]))
         if column not in members:
             return None
-        return column, -1 if hashed < 0 and self.alternate_sign and not self.binary else 1
+        return column, -1 if is_negative and not self.binary else 1
 
     def _hasher(self, stop_words: NgramTable | None) -> TextHasher:
         """Return a new hasher for one pass over documents."""
@@ -313,7 +330,7 @@ class HashingVectorizer(TextAnalysis, Estimator):
         shortest, longest = self.ngram_range
         hasher = TextHasher(
             raw, done, kind, least, stop_words, self.n_features, shortest, longest,
-            self.alternate_sign, self.binary, _NORM_ORDER[self.norm],
+            self.alternate_sign, self.binary, _NORM_ORDER[self.norm], self.hash == "fast",
         )
         hasher.set_word_bits(self._unit_bits())
         return hasher

@@ -1,54 +1,30 @@
 /* See fl_text.h.
  *
- * A row is counted by sorting. Hashes are spread evenly, so that one pass into as many buckets as
- * there are n-grams, bucket = column * n / n_features, all but sorts them: no branch in it depends
- * on the data, and what is left is put right by insertion. A hash table whose slots keep the order
- * of columns took 10.5 ns for an n-gram, this 7.9. Text made to fall into few buckets, or one word
- * over and over, goes by digits instead, so that no text takes more than linear time. */
-#include "fl_text.h"
-
-#include "fl_murmur.h"
+ * A row is counted by sorting. Hashes are spread evenly, so that one pass into twice as many
+ * buckets as there are n-grams, bucket = column * 2 n / n_features, all but sorts them: no branch
+ * in it depends on the data, and what is left is put right by insertion. A hash table whose slots
+ * keep the order of columns took 10.5 ns for an n-gram, this 4.3. Text made to fall into few
+ * buckets, or one word over and over, goes by digits instead, so that no text takes more than
+ * linear time. */
+#include "fl_text_keys.h"
 
 /* Insertion may move each n-gram of a batch about half this far on average. */
 #define CROWDED 8
 
-/* ---- from hashes to columns ---- */
+/* ---- hashes of single features ---- */
 
-int32_t fl_text_hash(const uint8_t *bytes, int32_t length)
+uint64_t fl_text_hash(const fl_text *t, const uint8_t *bytes, int32_t length)
 {
-    uint32_t h = fl_murmur(bytes, length);
-    /* Two's complement by arithmetic: a cast of a large unsigned value is the compiler's choice. */
-    return h <= (uint32_t)INT32_MAX ? (int32_t)h : -(int32_t)~h - 1;
+    return t->is_fast ? fl_fasthash(bytes, length) : fl_murmur(bytes, length);
 }
 
-/* From a hash to its column |hash| mod n_features; |-2^31| needs 32 bits without sign. The
- * quotient is a product with magic = floor(2^shift / n) + 1, shift = 32 + ceil(log2 n): exact for
- * all 32-bit numerators, and within 64 bits for those up to 2^31 (Granlund and Montgomery, Division
- * by invariant integers using multiplication, PLDI 1994, theorem 4.2). */
-FL_INLINE uint32_t column_of(fl_text_mapping m, uint32_t hash)
+uint32_t fl_text_key(const fl_text *t, uint64_t hash)
 {
-    uint32_t size = hash >> 31 ? 0u - hash : hash;
-    return size - (uint32_t)((size * m.magic) >> m.shift) * m.n_features;
-}
-
-int32_t fl_text_column(const fl_text *t, int32_t hash)
-{
-    return (int32_t)column_of(t->mapping, (uint32_t)hash);
-}
-
-/* From hashes, in place, to keys: the column, and in the lowest bit whether it counts -1. */
-static void hashes_to_keys(fl_text_mapping m, uint32_t *hashes, int64_t n)
-{
-    uint32_t low = m.n_features - 1;
-    if ((m.n_features & low) == 0) {
-        for (int64_t i = 0; i < n; i++) {
-            uint32_t h = hashes[i], negative = h >> 31;
-            hashes[i] = (((h ^ (0u - negative)) + negative) & low) << 1 | (negative & m.sign_bit);
-        }
-    } else {
-        for (int64_t i = 0; i < n; i++)
-            hashes[i] = column_of(m, hashes[i]) << 1 | (hashes[i] >> 31 & m.sign_bit);
-    }
+    uint32_t key = (uint32_t)hash;
+    if (t->is_fast)
+        return fast_key(t->mapping, hash);
+    hashes_to_keys(t->mapping, &key, 1);
+    return key;
 }
 
 /* ---- counting one row ---- */
@@ -60,27 +36,63 @@ FL_INLINE uint32_t *second_of(const fl_text *t) { return (uint32_t *)t->spare + 
 /* The bucket of a key, for a scale of 2^32 * buckets / (2 * n_features). */
 FL_INLINE uint32_t bucket_of(uint32_t key, uint64_t scale) { return (uint32_t)(key * scale >> 32); }
 
-/* Distribute the n keys over n buckets in order; returns whether these are small. */
-static int distribute(fl_text *t, uint64_t scale)
+/* Four counters as one number, the first lowest, on any machine. */
+FL_INLINE uint64_t four_counters(const uint16_t *p)
+{
+    return (uint64_t)p[0] | (uint64_t)p[1] << 16 | (uint64_t)p[2] << 32 | (uint64_t)p[3] << 48;
+}
+
+/* From counters to where their buckets begin; the product adds up four of them at once. */
+static void counts_to_begins(uint16_t *buckets, int64_t n_buckets)
+{
+    uint64_t below = 0;
+    for (int64_t b = 0; b < n_buckets; b += 4) {
+        uint64_t here = four_counters(buckets + b), ends = here * 0x0001000100010001u;
+        uint64_t begins = ends - here + below * 0x0001000100010001u;
+        for (int32_t k = 0; k < 4; k++)
+            buckets[b + k] = (uint16_t)(begins >> (16 * k));
+        below += ends >> 48;
+    }
+}
+
+/* Distribute the n keys over about 2 n buckets in order; returns whether these are small. */
+static int distribute(fl_text *t)
 {
     const uint32_t *keys = keys_of(t);
-    uint32_t *out = second_of(t), *buckets = t->buckets, below = 0;
-    int64_t n = t->n_keys;
-    uint64_t squares = 0;
-    memset(buckets, 0, (size_t)n * sizeof *buckets);
+    uint32_t *out = second_of(t);
+    uint16_t *buckets = t->buckets;
+    int64_t n = t->n_keys, n_buckets = (2 * n + 3) / 4 * 4;
+    uint64_t scale = ((uint64_t)n << 32) / t->mapping.n_features;
+    int32_t squares = 0;
+    if (n > FL_TEXT_BATCH)
+        return 0;
+    memset(buckets, 0, (size_t)n_buckets * sizeof *buckets);
     for (int64_t i = 0; i < n; i++)
         buckets[bucket_of(keys[i], scale)]++;
-    for (int64_t b = 0; b < n; b++) {
-        uint32_t here = buckets[b];
-        buckets[b] = below;
-        below += here;
-        squares += (uint64_t)here * here;
-    }
-    if (squares > CROWDED * (uint64_t)n)
+    for (int64_t b = 0; b < n_buckets; b++)
+        squares += (int16_t)buckets[b] * (int16_t)buckets[b];
+    if (squares > CROWDED * n)
         return 0;
+    counts_to_begins(buckets, n_buckets);
     for (int64_t i = 0; i < n; i++)
         out[buckets[bucket_of(keys[i], scale)]++] = keys[i];
     return 1;
+}
+
+/* Sort keys that all but are. */
+static void sort_by_insertion(uint32_t *keys, int64_t n)
+{
+    for (int64_t i = 1; i < n; i++) {
+        uint32_t key = keys[i];
+        int64_t j = i;
+        if (FL_LIKELY(keys[i - 1] <= key))
+            continue;
+        do {
+            keys[j] = keys[j - 1];
+            j--;
+        } while (j > 0 && keys[j - 1] > key);
+        keys[j] = key;
+    }
 }
 
 /* Append keys to entries, those of one column that follow each other as one entry. */
@@ -88,13 +100,14 @@ static void append(fl_text *t, const uint32_t *keys)
 {
     fl_text_entry *entries = t->entries;
     int64_t last = t->n_entries - 1;
-    int32_t column = -1;
+    int32_t column = -1, count = 0;
     for (int64_t i = 0; i < t->n_keys; i++) {
-        int32_t before = column, sign = 1 - 2 * (int32_t)(keys[i] & 1);
-        column = (int32_t)(keys[i] >> 1);
-        last += column != before;
-        entries[last].count = column != before ? sign : entries[last].count + sign;
+        int32_t here = (int32_t)(keys[i] >> 1);
+        last += here != column;
+        count = (here != column ? 0 : count) + 1 - 2 * (int32_t)(keys[i] & 1);
+        column = here;
         entries[last].column = column;
+        entries[last].count = count;
     }
     t->n_entries = last + 1;
 }
@@ -105,17 +118,11 @@ static void flush(fl_text *t)
     uint32_t *sorted = second_of(t);
     if (t->n_keys == 0)
         return;
-    if (!distribute(t, ((uint64_t)t->n_keys << 31) / t->mapping.n_features)) {
+    if (!distribute(t)) {
         append(t, keys_of(t));
         t->n_runs = 2;
     } else {
-        for (int64_t i = 1; i < t->n_keys; i++) {
-            uint32_t key = sorted[i];
-            int64_t j = i;
-            for (; j > 0 && sorted[j - 1] > key; j--)
-                sorted[j] = sorted[j - 1];
-            sorted[j] = key;
-        }
+        sort_by_insertion(sorted, t->n_keys);
         append(t, sorted);
         t->n_runs++;
     }
@@ -187,59 +194,28 @@ void fl_text_finish(fl_text *t)
         compact(t);
 }
 
-/* ---- from words to n-grams ---- */
-
-FL_INLINE fl_units_range ngrams_at(const fl_text *t, int32_t first)
-{
-    return fl_units_ngrams_at(&t->words, first, t->min_n, t->max_n);
-}
-
-/* Hash the n-grams that begin at word `next` and those after it, before `stop`, as long as they are
- * no more than `capacity`; returns how many. First what must be done byte by byte, then, in a loop
- * that compilers turn into vector instructions, what is the same for all. */
-static int64_t hash_words(fl_text *t, int32_t stop, uint32_t *FL_RESTRICT hashes,
-                          uint32_t *FL_RESTRICT tails, int64_t capacity)
-{
-    const uint8_t *text = t->words.text;
-    int32_t first = t->next, gap = fl_units_gap(&t->words);
-    int64_t n_hashes = 0;
-    for (; first < stop; first++) {
-        const int32_t *starts = t->words.starts + first;
-        fl_units_range range = ngrams_at(t, first);
-        int32_t block = starts[0];
-        uint32_t h = 0;
-        if (n_hashes + range.longest - range.shortest + 1 > capacity)
-            break;
-        if (range.longest < range.shortest)
-            continue;
-        for (int32_t n = 1; n <= range.longest; n++) {
-            int32_t length = starts[n] - gap - starts[0];
-            for (; block - starts[0] + 4 <= length; block += 4)
-                h = fl_murmur_block(h, text + block);
-            hashes[n_hashes] = h ^ (uint32_t)length;
-            tails[n_hashes] = fl_murmur_tail(text + block, length);
-            n_hashes += n >= range.shortest;
-        }
-    }
-    for (int64_t i = 0; i < n_hashes; i++)
-        hashes[i] = fl_murmur_end(hashes[i], tails[i]);
-    t->next = first;
-    return n_hashes;
-}
+/* ---- the n-grams of a document ---- */
 
 /* Count the n-grams that begin before word `stop`. */
 static fl_text_status count_until(fl_text *t, int32_t stop, int64_t *budget)
 {
     while (t->next < stop) {
         fl_units_range range = ngrams_at(t, t->next);
-        int64_t n = (int64_t)range.longest - range.shortest + 1, from = t->words.starts[t->next];
+        int is_batched = t->is_fast && t->words.kind == FL_WORDS_WORD && t->max_n <= FAST_LONGEST;
+        int64_t n = is_batched ? (int64_t)t->max_n - t->min_n + 1
+                               : (int64_t)range.longest - range.shortest + 1;
+        int64_t from = t->words.starts[t->next];
         fl_text_status status = make_room(t, n);
         uint32_t *keys = keys_of(t) + t->n_keys;
         if (status != FL_TEXT_DONE)
             return status;
         n = n > FL_TEXT_BATCH ? n : FL_TEXT_BATCH - t->n_keys;
-        n = hash_words(t, stop, keys, second_of(t), n);
-        hashes_to_keys(t->mapping, keys, n);
+        if (!t->is_fast)
+            n = murmur_keys(t, stop, keys, second_of(t), n);
+        else if (is_batched)
+            n = fast_keys_of_words(t, stop, keys, n);
+        else
+            n = fast_keys(t, stop, keys, n);
         t->n_keys += n;
         t->n_grams += n;
         if (t->n_grams > INT32_MAX)
@@ -283,8 +259,7 @@ fl_text_status fl_text_add(fl_text *t, int32_t length)
         return status;
     if (++t->n_grams > INT32_MAX)
         return FL_TEXT_TOO_MANY;
-    *key = fl_murmur(t->words.text, length);
-    hashes_to_keys(t->mapping, key, 1);
+    *key = fl_text_key(t, fl_text_hash(t, t->words.text, length));
     t->n_keys++;
     return FL_TEXT_DONE;
 }

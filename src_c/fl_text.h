@@ -4,7 +4,8 @@
  *
  * An n-gram is n words joined by single spaces, or n characters. Its column is |h| mod n_features,
  * where h is its signed MurmurHash3, and its sign that of h (Weinberger et al., Feature hashing for
- * large scale multitask learning, ICML 2009).
+ * large scale multitask learning, ICML 2009). With the fast hash h of fl_fasthash.h, the column is
+ * floor(floor(h / 2^32) n_features / 2^32), and the sign is negative if bit 31 of h is set.
  *
  * Nothing is allocated here. A call that needs a larger buffer, or has worked for its budget, says
  * so and goes on where it stopped when called again. The buffers are the caller's; he may move them
@@ -17,6 +18,8 @@
 
 /* n-grams that are sorted at a time: few enough to stay in the second cache. */
 #define FL_TEXT_BATCH 8192
+/* Their buckets; a counter of 16 bits holds the whole batch. */
+#define FL_TEXT_BUCKETS (2 * FL_TEXT_BATCH)
 
 typedef enum {
     FL_TEXT_DONE = 0,          /* the row is complete: entries[0 .. n_entries) */
@@ -43,10 +46,11 @@ typedef struct {
     int64_t n_features;             /* 1 .. 2^31 - 1 */
     int32_t min_n, max_n;           /* 1 <= min_n <= max_n */
     int32_t alternate_sign;         /* 0: every n-gram counts +1 */
+    int32_t is_fast;                /* whether the hash is that of fl_fasthash.h */
     fl_words words;                 /* kind, least, word_bits and the buffers */
     const fl_vocabulary *stop_words; /* NULL if there are none */
     fl_text_entry *entries, *spare; /* capacity each; they may change places */
-    uint32_t *buckets;              /* capacity + 1 */
+    uint16_t *buckets;              /* FL_TEXT_BUCKETS */
     int64_t capacity;               /* at least 2 * FL_TEXT_BATCH */
     /* Derived, and the state between calls. */
     fl_text_mapping mapping;
@@ -79,10 +83,10 @@ fl_text_status fl_text_add_columns(fl_text *t, const uint32_t *ids, int64_t n,
  * signs cancel stays, with count 0. */
 void fl_text_finish(fl_text *t);
 
-/* The signed hash of bytes behind which three more may be read. */
-int32_t fl_text_hash(const uint8_t *bytes, int32_t length);
+/* The hash of bytes behind which FL_WORDS_PADDING more may be read. */
+uint64_t fl_text_hash(const fl_text *t, const uint8_t *bytes, int32_t length);
 
-/* The column of a hash. */
-int32_t fl_text_column(const fl_text *t, int32_t hash);
+/* What becomes of a hash: twice its column, plus one if it counts -1. */
+uint32_t fl_text_key(const fl_text *t, uint64_t hash);
 
 #endif

@@ -81,7 +81,7 @@ def test_bytes_of_any_table():
     table = byte_classes(True).copy()
     table[ord("-")], table[ord("e")] = ord("-"), 0
     documents = random_documents(20, seed=3)
-    hasher = TextHasher(table, table, 0, 2, None, 2**20, 1, 1, False, False, 0)
+    hasher = TextHasher(table, table, 0, 2, None, 2**20, 1, 1, False, False, 0, False)
     hasher.load(Block(documents))
     indptr, indices, data = np.zeros(21, np.int64), np.empty(10**5, np.int32), np.empty(10**5)
     assert hasher.advance(indptr, indices, data) == 0
@@ -97,12 +97,12 @@ def test_bytes_of_any_table():
 
 
 def hasher_of(n_features):
-    return TextHasher(*TABLES, 0, 2, None, n_features, 1, 1, True, False, 0)
+    return TextHasher(*TABLES, 0, 2, None, n_features, 1, 1, True, False, 0, False)
 
 
 @given(st.binary(max_size=70))
 def test_murmur_equals_its_definition(data):
-    assert hasher_of(10).hash(data) == murmur3(data)
+    assert hasher_of(10).hash(data) == murmur3(data) % 2**32
 
 
 @given(st.one_of(st.sampled_from([-(2**31), 1 - 2**31, -1, 0, 1, 2**31 - 1]),
@@ -111,7 +111,8 @@ def test_murmur_equals_its_definition(data):
                  st.integers(1, 2**31 - 1)))
 @settings(max_examples=300)
 def test_the_column_of_every_hash(hashed, n_features):
-    assert hasher_of(n_features).column(hashed) == abs(hashed) % n_features
+    place = hasher_of(n_features).place(hashed % 2**32)
+    assert place == (abs(hashed) % n_features, hashed < 0)
 
 
 @pytest.mark.parametrize("n_features", [1_000_000, 2**20, 3, 2**31 - 1, 1])
@@ -160,7 +161,7 @@ def test_words_whose_columns_lie_close_together():
     # Worst case for buckets: all columns in 1/64 of them.
     hasher = hasher_of(2**20)
     words = [w for w in (f"k{i:x}" for i in range(100_000))
-             if hasher.column(hasher.hash(w.encode())) < 2**14]
+             if hasher.place(hasher.hash(w.encode()))[0] < 2**14]
     assert len(words) > 1000
     documents = [" ".join(words * 3), " ".join(words[:40]), "few words"]
     assert_same(HashingVectorizer(norm=None).transform(documents), reference(documents, norm=None))
@@ -277,7 +278,7 @@ def test_stateless_and_like_scikit_learn():
     assert_same(vectorizer.fit_transform(["ab cd"]), vectorizer.transform(["ab cd"]))
     text = pytest.importorskip("sklearn.feature_extraction.text")
     theirs = text.HashingVectorizer()
-    added = {"output": "csr", "n_jobs": None}
+    added = {"output": "csr", "n_jobs": None, "hash": "murmur3"}
     assert HashingVectorizer().get_params() == {**theirs.get_params(), **added}
     from sklearn.base import clone
     from sklearn.linear_model import LogisticRegression

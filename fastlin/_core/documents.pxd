@@ -4,6 +4,9 @@ from libc.stdint cimport int64_t, uint8_t, uint64_t
 
 from .text cimport fl_text, fl_words, fl_words_bytes
 
+cdef extern from "Python.h":
+    bint PyUnicode_IS_ASCII(object text)
+
 
 cdef struct Span:
     const uint8_t *document

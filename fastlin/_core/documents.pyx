@@ -7,12 +7,12 @@ these and puts them back.
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
-from cpython.unicode cimport PyUnicode_AsUTF8AndSize
-from libc.stdint cimport int32_t, uint32_t, uint64_t
+from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_GET_LENGTH
+from libc.stdint cimport int32_t, uint16_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from .text cimport (
-    FL_WORDS_CHAR_WB, FL_WORDS_PADDING, fl_text_entry, fl_words_shortcut,
+    FL_TEXT_BUCKETS, FL_WORDS_CHAR_WB, FL_WORDS_PADDING, fl_text_entry, fl_words_shortcut,
     fl_words_starts_capacity
 )
 
@@ -82,11 +82,12 @@ cdef int take_bits(fl_words *w, const uint64_t[::1] word_bits) except -1:
 
 
 cdef int grow_entries(fl_text *t, int64_t capacity) except -1:
-    """Enlarge entries, spare and buckets."""
+    """Enlarge entries and spare; buckets come with the first call."""
     cdef size_t size = capacity * sizeof(fl_text_entry)
     t.entries = <fl_text_entry *>resized(t.entries, size)
     t.spare = <fl_text_entry *>resized(t.spare, size)
-    t.buckets = <uint32_t *>resized(t.buckets, (capacity + 1) * sizeof(uint32_t))
+    if t.buckets == NULL:
+        t.buckets = <uint16_t *>resized(NULL, FL_TEXT_BUCKETS * sizeof(uint16_t))
     t.capacity = capacity
     return 0
 
@@ -154,6 +155,20 @@ cdef class Block:
             raise IndexError
         self.documents.append(document)
         self.put(k, document)
+
+
+def ascii_run(list documents, Py_ssize_t first, Py_ssize_t last, Py_ssize_t n_characters):
+    """Return where the str of ASCII only from `first` on end, at `last` or once they have so many
+    characters, and the number of these."""
+    cdef Py_ssize_t k = first, size = 0
+    last = min(last, len(documents))
+    while k < last and size < n_characters:
+        document = documents[k]
+        if type(document) is not str or not PyUnicode_IS_ASCII(document):
+            break
+        size += PyUnicode_GET_LENGTH(document)
+        k += 1
+    return k, size
 
 
 def block_of_buffers(

@@ -2,7 +2,7 @@
 mean stands there. Also what the modules that use them share."""
 
 from libc.math cimport fabs, sqrt
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 ctypedef fused real:
     float
@@ -43,6 +43,7 @@ cdef extern from "fl_vocabulary.h" nogil:
 
 cdef extern from "fl_text.h" nogil:
     const int32_t FL_TEXT_BATCH
+    const int32_t FL_TEXT_BUCKETS
     const int32_t FL_WORDS_PADDING
 
     ctypedef struct fl_words_bytes:
@@ -79,11 +80,12 @@ cdef extern from "fl_text.h" nogil:
         int32_t min_n
         int32_t max_n
         int32_t alternate_sign
+        int32_t is_fast
         fl_words words
         const fl_vocabulary *stop_words
         fl_text_entry *entries
         fl_text_entry *spare
-        uint32_t *buckets
+        uint16_t *buckets
         int64_t capacity
         int64_t n_entries
         int64_t needed
@@ -98,8 +100,8 @@ cdef extern from "fl_text.h" nogil:
     fl_text_status fl_text_add_columns(
         fl_text *t, const uint32_t *ids, int64_t n, const int32_t *columns, int64_t *done)
     void fl_text_finish(fl_text *t)
-    int32_t fl_text_hash(const uint8_t *bytes, int32_t length)
-    int32_t fl_text_column(const fl_text *t, int32_t hash)
+    uint64_t fl_text_hash(const fl_text *t, const uint8_t *bytes, int32_t length)
+    uint32_t fl_text_key(const fl_text *t, uint64_t hash)
 
 cdef extern from "fl_ngrams.h" nogil:
     ctypedef enum fl_ngrams_status:
@@ -134,6 +136,13 @@ cdef extern from "fl_ngrams.h" nogil:
         const uint32_t *last, int64_t n, uint32_t *numbers, int64_t *done)
 
 
+cdef inline void divide(real *data, int64_t n, double norm) noexcept nogil:
+    """Divide values by a number."""
+    cdef int64_t k
+    for k in range(n):
+        data[k] = <real>(data[k] / norm)
+
+
 cdef inline void normalise(real *data, int64_t n, int norm) noexcept nogil:
     """Divide a row by its norm: 0 (none), 1 or 2. Values and their sum are rounded as
     scikit-learn's `normalize` rounds them, so that results are equal to the last bit."""
@@ -145,7 +154,5 @@ cdef inline void normalise(real *data, int64_t n, int norm) noexcept nogil:
         total += fabs(data[k]) if norm == 1 else <real>(data[k] * data[k])
     if norm == 2:
         total = sqrt(total)
-    if total == 0:
-        return
-    for k in range(n):
-        data[k] = <real>(data[k] / total)
+    if total != 0:
+        divide(data, n, total)

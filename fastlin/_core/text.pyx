@@ -23,12 +23,27 @@ cdef int64_t write_row(
     Binary: 1 for every column that an n-gram fell into. Else the counts, and none for a column
     where signs cancelled.
     """
-    cdef int64_t k, kept = 0
+    cdef int64_t k, kept = 0, total = 0
+    cdef int32_t count, bits = 0
+    if binary:
+        for k in range(n):
+            indices[k] = row[k].column
+            data[k] = <real>1
+        normalise(data, n, norm)
+        return n
     for k in range(n):
+        count = row[k].count
         indices[kept] = row[k].column
-        data[kept] = <real>1 if binary else <real>row[k].count
-        kept += binary or row[k].count != 0
-    normalise(data, kept, norm)
+        data[kept] = <real>count
+        kept += count != 0
+        total += <int64_t>count * count
+        bits |= count ^ (count >> 31)
+    # Small counts have exact squares in either type, whose sum does not depend on the order: it is
+    # what `normalise` finds one after the other.
+    if norm == 2 and bits < 4096 and total > 0:
+        divide(data, kept, sqrt(<double>total))
+    else:
+        normalise(data, kept, norm)
     return kept
 
 
@@ -49,6 +64,8 @@ cdef class TextHasher:
     alternate_sign, binary : bool
     norm : int
         0 (none), 1 or 2.
+    is_fast : bool
+        Whether hashes are those of fl_fasthash.h, else MurmurHash3.
     """
 
     cdef fl_text t
@@ -68,7 +85,7 @@ cdef class TextHasher:
     def __cinit__(
         self, const uint8_t[::1] raw_class, const uint8_t[::1] done_class, int kind, int32_t least,
         NgramTable stop_words, int64_t n_features, int32_t min_n, int32_t max_n,
-        bint alternate_sign, bint binary, int norm,
+        bint alternate_sign, bint binary, int norm, bint is_fast,
     ):
         if not 0 <= kind <= 2 or not 1 <= least <= 2:
             raise ValueError
@@ -85,6 +102,7 @@ cdef class TextHasher:
         self.t.n_features = n_features
         self.t.min_n, self.t.max_n = min_n, max_n
         self.t.alternate_sign = alternate_sign
+        self.t.is_fast = is_fast
         grow_words(&self.t.words, FIRST_TEXT)
         grow_entries(&self.t, 2 * FL_TEXT_BATCH)
         fl_text_init(&self.t)
@@ -134,15 +152,16 @@ cdef class TextHasher:
         return documents.DONE
 
     def hash(self, bytes feature):
-        """Return the signed MurmurHash3 of one feature; the loaded block is lost."""
+        """Return the hash of one feature, without sign; the loaded block is lost."""
         self.n_spans = 0
         if copy_feature(&self.t.words, feature) != 0:
             raise OverflowError
-        return fl_text_hash(self.t.words.text, <int32_t>len(feature))
+        return fl_text_hash(&self.t, self.t.words.text, <int32_t>len(feature))
 
-    def column(self, int32_t hash):
-        """Return the column of a hash."""
-        return fl_text_column(&self.t, hash)
+    def place(self, uint64_t hash):
+        """Return the column of a hash, and whether it counts -1."""
+        cdef uint32_t key = fl_text_key(&self.t, hash)
+        return key >> 1, bool(key & 1)
 
     def advance(self, int64_t[::1] indptr, int32_t[::1] indices, real[::1] data):
         """Go on with the block and write its rows behind the `n_rows` and `nnz` written so far.
