@@ -300,8 +300,9 @@ def tree_kernel(S: Any, T: Any = None, decay: float = 0.5, normalize: bool = Tru
     TypeError
         If a sample is no string.
     ValueError
-        If an argument is not valid, brackets don't match, or sums overflow: the number of
-        fragments grows with 2 to the size of a tree.
+        If an argument is not valid, brackets don't match, sums overflow (the number of
+        fragments grows with 2 to the size of a tree), or if two trees have more pairs of nodes with
+        equal productions than fit into memory.
 
     References
     ----------
@@ -322,7 +323,7 @@ def tree_kernel(S: Any, T: Any = None, decay: float = 0.5, normalize: bool = Tru
     if normalize and T is None:
         gram = _normalized_by_diagonal(gram)
     elif normalize:
-        own = _finite(tree_diagonal(trees, float(decay)))
+        own = _finite(tree_diagonal(trees, counts[0], float(decay)))
         gram = _normalized(gram, own[: counts[0]], own[-counts[-1] :])
     return _finite(gram)
 
