@@ -19,7 +19,7 @@ from ._core import gram as _gram
 from ._params import shown
 
 __all__ = [
-    "Strings", "as_strings", "listed_samples", "spectrum_diagonal", "spectrum_gram",
+    "Strings", "as_strings", "listed_samples", "mirror", "spectrum_diagonal", "spectrum_gram",
     "subsequence_diagonal", "subsequence_gram",
 ]  # fmt: skip
 
@@ -27,6 +27,8 @@ __all__ = [
 _CELLS_PER_CALL = 60_000_000
 # Tasks for each thread, so that none waits long for the last
 _TASKS = 4
+# Rows mirrored at a time
+_STRIP = 256
 # Containers whose elements come in no order that means anything
 _WITHOUT_ORDER = (Mapping, Set)
 
@@ -139,11 +141,19 @@ def subsequence_gram(S: Strings, T: Strings | None, length: int, decay: float,
     # longer strings first: they are the last
     _parallel.run(tasks[::-1], n_jobs)
     if symmetric:
-        rows, columns = np.tril_indices(len(S), -1)
-        out[rows, columns] = out[columns, rows]
+        mirror(out)
     found = np.empty_like(out)
     found[np.ix_(S.order, T.order)] = out
     return found
+
+
+def mirror(gram: np.ndarray) -> None:
+    """Write what stands above the diagonal below it."""
+    for first in range(0, len(gram), _STRIP):
+        strip = slice(first, first + _STRIP)
+        gram[strip, :first] = gram[:first, strip].T
+        block = gram[strip, strip]
+        np.copyto(block, block.T.copy(), where=np.tri(len(block), k=-1, dtype=bool))
 
 
 def _fill(symbols: np.ndarray, ends: np.ndarray, groups: np.ndarray, starts: np.ndarray,

@@ -17,7 +17,7 @@ from ._core import brackets as _brackets
 from ._core import gram as _gram
 from ._memory import available_memory, spelt_size
 from ._params import shown
-from ._strings import listed_samples
+from ._strings import listed_samples, mirror
 
 __all__ = ["Trees", "as_trees", "tree_diagonal", "tree_gram"]
 
@@ -114,8 +114,7 @@ def tree_gram(trees: Trees, n_rows: int, decay: float, n_jobs: int | None) -> np
     ]
     _parallel.run(tasks, n_jobs)
     if symmetric:
-        rows, columns = np.tril_indices(n_rows, -1)
-        out[rows, columns] = out[columns, rows]
+        mirror(out)
     return out
 
 

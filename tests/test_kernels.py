@@ -120,6 +120,7 @@ def test_the_values_of_the_paper():
 def test_subsequences(length, n_jobs, monkeypatch):
     # so that the kernel is left and entered again within strings
     monkeypatch.setattr(_strings, "_CELLS_PER_CALL", 40)
+    monkeypatch.setattr(_strings, "_STRIP", 3)
     for T in (None, OTHERS):
         columns = STRINGS if T is None else T
         expected = table(reference.subsequences, STRINGS, columns, length, 0.6)
