@@ -10,7 +10,7 @@ from ._dual_models import DualStream
 from ._fold_targets import Job
 from ._joint_fit import publish_joint, solve_joint
 from ._joint_problem import Distributions
-from ._linear import responses
+from ._linear import responses_to_rows
 from ._row_slices import rows_taken
 
 __all__ = ["JointTask"]
@@ -45,5 +45,5 @@ class JointTask:
             self.error = error
             return self
         if job.test is not None:
-            self.responses = responses(job.estimator, rows_taken(stream.X, job.test))
+            self.responses = responses_to_rows(job.estimator, rows_taken(stream.X, job.test))
         return self

@@ -27,6 +27,9 @@ __all__ = [
 _CELLS_PER_CALL = 60_000_000
 # Tasks for each thread, so that none waits long for the last
 _TASKS = 4
+# Products of counts between two looks at Ctrl-C, and the share of counts other than 0 from which
+# they are multiplied as an array
+_PRODUCTS_PER_STRIP, _DENSE_SHARE = 50_000_000, 0.2
 # Rows mirrored at a time
 _STRIP = 256
 # Containers whose elements come in no order that means anything
@@ -187,7 +190,18 @@ def subsequence_diagonal(S: Strings, length: int, decay: float) -> np.ndarray:
 def spectrum_gram(S: Strings, T: Strings | None, length: int) -> np.ndarray:
     """Sums over the words of `length` symbols of how often both strings have them."""
     counts = _word_counts([S] if T is None else [S, T], length)
-    return (counts[0] @ counts[-1].T).toarray()
+    others = counts[-1].T.tocsr()
+    if others.nnz > _DENSE_SHARE * others.shape[0] * others.shape[1]:
+        others = others.toarray()
+    out = np.empty((len(S), others.shape[1]))
+    # the products of a row are at most its words times the other strings
+    step = max(1, int(_PRODUCTS_PER_STRIP * len(S) / max(counts[0].nnz * others.shape[1], 1)))
+    for first in range(0, len(S), step):
+        if _parallel.is_cancelled():
+            raise _parallel.Cancelled
+        strip = counts[0][first : first + step] @ others
+        out[first : first + step] = strip if isinstance(strip, np.ndarray) else strip.toarray()
+    return out
 
 
 def _word_counts(lists: list[Strings], length: int) -> list[Any]:
