@@ -49,6 +49,7 @@ MODULES = {
     "polynomial": [],
     "neighbors": [],
     "gram": [],
+    "brackets": [],
     "kernel_dual": [],
 }
 

@@ -92,6 +92,7 @@ def quadratic_separation(axes: Any) -> None:
     X = (X - X.mean()).set_axis(["petal length less its mean, cm"], axis=1)
     y = np.where(y == "versicolor", "versicolor", "others")
     plot.quadratic_separation(LogisticRegression(C=1e4), X, y, ax=axes[0])
+    axes[0].set_ylabel("its square, cm\u00b2")
     axes[0].set_title("a line on the parabola, two thresholds")
 
 
@@ -106,7 +107,7 @@ def regularized_fits(axes: Any) -> None:
 
     data = load_diabetes(scaled=False)
     rows = slice(None, None, 12)
-    x = pandas.DataFrame({"body mass index": data.data[rows, 2]})
+    x = pandas.DataFrame({"body mass index, kg/m\u00b2": data.data[rows, 2]})
     y = data.target[rows]
 
     def fitted(model: Any) -> Any:
@@ -144,7 +145,7 @@ def lp_balls(axes: Any) -> None:
     from fastlin import plot
 
     plot.lp_balls([0.5, 1, 1.5, 2, np.inf], ax=axes[0])
-    axes[0].set_title("unit balls of |w|_p")
+    axes[0].set_title("unit balls of $|w|_p$")
 
 
 def sparsity(axes: Any) -> None:

@@ -24,7 +24,7 @@ from ._scores import rows_per_call
 
 __all__ = [
     "NO_VARIANCE", "ROUNDING", "Centred", "blocks", "gram", "hessian_product", "is_denselike",
-    "kernel_matrix", "measured", "moments", "reach", "slack",
+    "kernel_matrix", "measured", "moments", "reach", "slack", "squares_about",
 ]  # fmt: skip
 
 # Bytes of a block of dense rows in double: it passes through the cache twice
@@ -105,6 +105,28 @@ def blocks(X: Rows, h: np.ndarray, c: np.ndarray) -> Iterator[tuple[int, np.ndar
         block = np.subtract(block, c, dtype=np.float64)
         block *= root[start:stop]
         yield start, block
+
+
+def squares_about(X: Rows, c: np.ndarray) -> np.ndarray:
+    """|x_i - c|^2 of each row, from differences."""
+    n, d = X.shape
+    out = np.empty(n)
+    if is_denselike(X):
+        for start, block in blocks(X, np.ones(n), c):
+            np.einsum("ij,ij->i", block, block, out=out[start : start + len(block)])
+        return out
+    csr = X.to_csr()
+    # what a column adds to rows without it; a column of all rows, perhaps far from 0, adds nothing
+    apart = np.where(np.bincount(csr.indices, minlength=d) < n, c * c, 0.0)
+    piece = rows_per_call(X)
+    for start in range(0, n, piece):
+        if is_cancelled():
+            raise Cancelled
+        part = csr[start : start + piece]
+        owner = np.repeat(np.arange(part.shape[0]), np.diff(part.indptr))
+        square = np.square(part.data - c[part.indices]) - apart[part.indices]
+        out[start : start + piece] = np.bincount(owner, square, part.shape[0]) + apart.sum()
+    return out
 
 
 def gram(X: Rows, h: np.ndarray, c: np.ndarray) -> np.ndarray:

@@ -10,8 +10,8 @@ from ._dual_models import DualStream
 from ._fold_targets import Job
 from ._joint_fit import publish_joint, solve_joint
 from ._joint_problem import Distributions
+from ._linear import responses_to_rows
 from ._row_slices import rows_taken
-from ._scores import score_rows
 
 __all__ = ["JointTask"]
 
@@ -45,8 +45,5 @@ class JointTask:
             self.error = error
             return self
         if job.test is not None:
-            # not by way of `decision_function`, to which rows without column names are a mistake
-            W, b = job.estimator.coef_, job.estimator.intercept_
-            z = score_rows(rows_taken(stream.X, job.test), W, b)
-            self.responses = z[:, 0] if len(W) == 1 else z
+            self.responses = responses_to_rows(job.estimator, rows_taken(stream.X, job.test))
         return self

@@ -16,7 +16,7 @@ from ._reductions import decoded, is_reduced
 from ._scorer import scorer_of
 from ._scores import score_rows
 
-__all__ = ["LinearClassifierMixin", "LinearRegressorMixin"]
+__all__ = ["LinearClassifierMixin", "LinearRegressorMixin", "responses", "responses_to_rows"]
 
 
 # Products per call of a kernel: about 50 ms.
@@ -78,7 +78,11 @@ def _csr_responses(X: Any, W: np.ndarray, b: np.ndarray) -> np.ndarray | None:
 
 def _checked_responses(estimator: Any, X: Any) -> np.ndarray:
     """The responses to anything that the door lets in."""
-    rows = rows_of(estimator, X, reset=False)
+    return responses_to_rows(estimator, rows_of(estimator, X, reset=False))
+
+
+def responses_to_rows(estimator: Any, rows: Rows) -> np.ndarray:
+    """The responses to rows that are behind the door."""
     coef = np.atleast_2d(estimator.coef_)
     if coef.shape[1] != rows.shape[1]:
         raise ValueError(

@@ -53,7 +53,7 @@ class Searcher:
                 prepared = self._prepared(_scaled(self.rows, scale))
         distance = np.empty((len(queries), k))
         number = np.empty((len(queries), k), np.int64)
-        prepared.search(queries, left_out, distance, number, n_jobs)
+        prepared.search(queries, self.cosine, left_out, distance, number, n_jobs)
         if self.cosine:
             distance /= 2.0
         else:
@@ -74,20 +74,20 @@ class _Prepared:
     square: np.ndarray
     held: int
 
-    def search(self, queries: Rows, left_out: bool, distance: np.ndarray, number: np.ndarray,
-               n_jobs: int | None) -> None:
-        """Fill both arrays."""
+    def search(self, queries: Rows, unit: bool, left_out: bool, distance: np.ndarray,
+               number: np.ndarray, n_jobs: int | None) -> None:
+        """Fill both arrays; `unit`: all rows have length 1."""
         step = max(1, min(self.held // len(self.rows), 1024))
         own = self._squares(queries)
-        work = partial(self._some, queries, own, left_out, distance, number)
+        work = partial(self._some, queries, own, unit, left_out, distance, number)
         pieces = [(start, min(start + step, len(queries)))
                   for start in range(0, len(queries), step)]
         # few tasks, of whole blocks: each makes room once
         tasks = np.array_split(np.arange(len(pieces)), min(len(pieces), 64))
         run([partial(work, [pieces[p] for p in task]) for task in tasks], n_jobs)
 
-    def _some(self, queries: Rows, own: np.ndarray, left_out: bool, distance: np.ndarray,
-              number: np.ndarray, pieces: list[tuple[int, int]]) -> None:
+    def _some(self, queries: Rows, own: np.ndarray, unit: bool, left_out: bool,
+              distance: np.ndarray, number: np.ndarray, pieces: list[tuple[int, int]]) -> None:
         """Fill the rows of some pieces."""
         n, d = self.rows.shape
         product = np.empty((pieces[0][1] - pieces[0][0], n))
@@ -98,8 +98,8 @@ class _Prepared:
             if is_cancelled():
                 raise Cancelled
             self._products(queries, entries, room, product, start, stop)
-            _kernel.nearest(queries, self.rows, own, self.square, product, error, left_out, entries,
-                            room, candidates, distance, number, start, stop)
+            _kernel.nearest(queries, self.rows, own, self.square, product, error, unit, left_out,
+                            entries, room, candidates, distance, number, start, stop)
 
     def _terms(self) -> int:
         """The most terms in a sum over a training row."""
@@ -202,7 +202,13 @@ def _unit_rows(rows: Rows, place: int) -> Rows:
         values = rows.values.reshape(n, d)
         largest = np.abs(values).max(axis=1).astype(np.float64)
         np.divide(values, np.where(largest > 0, largest, 1.0)[:, None], out=unit[:, :d])
-        length = np.sqrt(np.einsum("ij,ij->i", unit, unit))
+        length = np.empty(n)
+        for start in range(0, n, _BLOCK):
+            block = unit[start : start + _BLOCK]
+            owner = np.repeat(np.arange(len(block)), d + 2)
+            # one after the other, as those of sparse rows
+            length[start : start + _BLOCK] = np.bincount(owner, np.square(block).ravel())
+        length = np.sqrt(length)
         unit /= np.where(length > 0, length, 1.0)[:, None]
         unit[length == 0, d + place] = 1.0
         return as_rows(unit)

@@ -27,7 +27,7 @@ from ._params import Boolean, Constraint, Either, Integer, OneOf, Real
 from ._problem import Certificate, Fit
 from ._sgd import make_rule
 
-__all__ = ["METHODS", "Ended", "Method", "Search"]
+__all__ = ["METHODS", "Ended", "Method", "Search", "Stopped"]
 
 _NOTHING = Certificate(np.inf, np.inf, np.inf)
 # A fall of the objective below this share is a rounding
@@ -42,6 +42,14 @@ class Ended(Exception):
     def __init__(self, message: str, converged: bool = False):
         super().__init__(message)
         self.message, self.converged = message, converged
+
+
+class Stopped(Exception):
+    """Carries a StopIteration of the caller's."""
+
+    def __init__(self, error: StopIteration):
+        super().__init__()
+        self.error = error
 
 
 @dataclass
@@ -73,8 +81,12 @@ class Search:
         self.best = theta.copy(), float(value), gradient
         n_iter = len(self.trace) - 1
         if self.callback is not None:
-            self.callback({"iteration": n_iter, "objective": float(value), "passes": self.passes,
-                           "seconds": seconds})
+            try:
+                self.callback({"iteration": n_iter, "objective": float(value),
+                               "passes": self.passes, "seconds": seconds})
+            except StopIteration as error:
+                # scipy would take it for an end of its own
+                raise Stopped(error) from None
         if is_cancelled():
             raise Cancelled
         if not np.isfinite(value):

@@ -8,10 +8,13 @@ import numpy as np
 
 from ._params import shown
 
-__all__ = ["CALLER", "MARKERS", "as_column", "axes_of", "colour", "like", "names_of"]
+__all__ = [
+    "CALLER", "MARKERS", "as_column", "axes_of", "colour", "like", "line_style", "names_of",
+]  # fmt: skip
 
 # Told apart by most readers with a colour deficiency, and by their grey (Okabe & Ito 2008)
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_LINES = ("solid", "dashed", "dashdot", "dotted")
 MARKERS = ("o", "^", "s", "D", "v", "P", "X")
 # What the messages of the checks of y call the caller
 CALLER = type("plot", (), {})()
@@ -20,6 +23,11 @@ CALLER = type("plot", (), {})()
 def colour(k: int) -> str:
     """The colour of class or curve k; after the last comes the first again."""
     return _COLOURS[k % len(_COLOURS)]
+
+
+def line_style(k: int) -> dict[str, str]:
+    """Colour and dashes of curve k of many: the dashes change where colours begin again."""
+    return {"color": colour(k), "linestyle": _LINES[k // len(_COLOURS) % len(_LINES)]}
 
 
 def axes_of(ax: Any) -> Any:

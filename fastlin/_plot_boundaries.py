@@ -49,8 +49,10 @@ def decision_boundary(estimator: Any, X: Any, y: Any, *, margin: bool = True,
     ------
     NotFittedError
         If the estimator is not fitted.
+    TypeError
+        If it is no classifier.
     ValueError
-        If there are not two columns.
+        If there are not two columns, or several labels per row.
     ImportError
         If matplotlib is not installed.
 
@@ -64,6 +66,8 @@ def decision_boundary(estimator: Any, X: Any, y: Any, *, margin: bool = True,
     """
     Boolean().check("margin", margin)
     if not hasattr(estimator, "classes_"):
+        if hasattr(estimator, "n_features_in_") or not hasattr(estimator, "predict"):
+            raise TypeError(f"estimator must be a classifier, got {shown(estimator)}.")
         raise not_fitted(estimator, "decision_boundary")
     points, y = _points(X, y, 2)
     classes = np.asarray(estimator.classes_)
@@ -75,7 +79,11 @@ def decision_boundary(estimator: Any, X: Any, y: Any, *, margin: bool = True,
     def asked(method: str) -> np.ndarray:
         return getattr(estimator, method)(like(X, names, grid))
 
-    region = encode_known_labels(np.asarray(asked("predict")), classes).reshape(across.shape)
+    predicted = np.asarray(asked("predict"))
+    if predicted.ndim != 1:
+        raise ValueError(f"estimator must predict one label per row, got {shown(estimator)}, which "
+                         "predicts several; draw one label at a time.")
+    region = encode_known_labels(predicted, classes).reshape(across.shape)
     _draw_regions(ax, across, up, region, len(classes))
     response = None
     if hasattr(estimator, "decision_function"):
@@ -89,7 +97,7 @@ def decision_boundary(estimator: Any, X: Any, y: Any, *, margin: bool = True,
     _draw_points(ax, points, codes, [str(label) for label in classes])
     ax.set_xlabel(names[0])
     ax.set_ylabel(names[1])
-    ax.legend(loc="best", fontsize="small")
+    ax.legend(loc="best", fontsize="small", framealpha=1)
     return ax
 
 
@@ -241,7 +249,7 @@ def perceptron_steps(estimator: Any, X: Any, y: Any, *, max_epochs: int = 10,
     ax.set_ylabel(names[1])
     ax.set_title("no more changes" if still else f"still changing after {max_epochs} turns",
                  fontsize="medium")
-    ax.legend(loc="best", fontsize="small")
+    ax.legend(loc="best", fontsize="small", framealpha=1)
     return ax
 
 
@@ -343,5 +351,5 @@ def quadratic_separation(estimator: Any, x: Any, y: Any, *, ax: Any = None) -> A
     ax.set_ylim(up.min(), up.max())
     ax.set_xlabel(name)
     ax.set_ylabel(f"({name})\u00b2" if name != "x" else "x\u00b2")
-    ax.legend(loc="best", fontsize="small")
+    ax.legend(loc="best", fontsize="small", framealpha=1)
     return ax

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._data import as_rows
+from ._exceptions import not_fitted
 from ._params import Integer, OneOf, Real, shown
 from ._plot_axes import CALLER, as_column, axes_of, colour, like, names_of
 from ._sgd import LOSSES, MARGIN_LOSSES, TARGET_LOSSES, loss_values
@@ -19,11 +20,14 @@ _STYLES = ("solid", "dashed", "dotted", "dashdot")
 _SYMBOLS = {"epsilon": "\u03b5", "quantile": "q"}
 
 
-def _models(estimators: Any) -> dict[str, Any]:
-    """Estimators by their names, of one or of a dict of them."""
+def _models(estimators: Any, method: str) -> dict[str, Any]:
+    """Estimators by their names, of one or of a dict of them; all have the method."""
     found = estimators if isinstance(estimators, dict) else {type(estimators).__name__: estimators}
     if not found:
         raise ValueError("estimators must hold at least one estimator, got none.")
+    for model in found.values():
+        if not hasattr(model, method):
+            raise TypeError(f"estimators must have {method}, got {shown(model)}.")
     return found
 
 
@@ -49,6 +53,8 @@ def fitted_curves(estimators: Any, x: Any, y: Any, *, ax: Any = None) -> Any:
 
     Raises
     ------
+    TypeError
+        If an estimator has no `predict`.
     ValueError
         If x is not one column, or there is no estimator.
     ImportError
@@ -61,7 +67,7 @@ def fitted_curves(estimators: Any, x: Any, y: Any, *, ax: Any = None) -> Any:
     >>> x = np.linspace(0, 1, 20)[:, None]
     >>> ax = plot.fitted_curves(Ridge().fit(x, x[:, 0]), x, x[:, 0])  # doctest: +SKIP
     """
-    models = _models(estimators)
+    models = _models(estimators, "predict")
     column = as_column(x)
     rows = as_rows(column)
     if rows.shape[1] != 1:
@@ -106,6 +112,8 @@ def probability_curves(estimators: Any, X: Any, column: int = 0, *, ax: Any = No
 
     Raises
     ------
+    NotFittedError
+        If an estimator is not fitted.
     TypeError
         If an estimator has no probabilities.
     ValueError
@@ -127,10 +135,10 @@ def probability_curves(estimators: Any, X: Any, column: int = 0, *, ax: Any = No
     ...         "sparsemax": SparsemaxClassifier().fit(X, y)}
     >>> ax = plot.probability_curves(both, X)  # doctest: +SKIP
     """
-    models = _models(estimators)
+    models = _models(estimators, "predict_proba")
     for model in models.values():
-        if not hasattr(model, "predict_proba"):
-            raise TypeError(f"estimators must have predict_proba, got {shown(model)}.")
+        if not hasattr(model, "classes_"):
+            raise not_fitted(model, "probability_curves")
     rows = as_rows(X)
     Integer(0, rows.shape[1] - 1).check("column", column)
     dense, names = rows.toarray(), names_of(X, rows.shape[1])

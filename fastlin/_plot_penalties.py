@@ -10,7 +10,7 @@ import numpy as np
 
 from ._exceptions import not_fitted
 from ._params import Integer, Real, shown
-from ._plot_axes import axes_of, colour
+from ._plot_axes import axes_of, colour, line_style
 
 __all__ = ["lp_balls", "regularization_path", "sparsity"]
 
@@ -57,9 +57,10 @@ def regularization_path(path: Any, *, ax: Any = None, most: int = 20,
         raise ValueError(f"names must be as many as columns, got {len(names)} for {len(coefs)}.")
     ax = axes_of(ax)
     size = np.abs(coefs).max(axis=1)
-    for j in np.argsort(-size, kind="stable")[:most]:
+    for k, j in enumerate(np.argsort(-size, kind="stable")[:most]):
         if size[j] > 0:
-            ax.plot(alphas, coefs[j], label=f"column {j}" if names is None else str(names[j]))
+            ax.plot(alphas, coefs[j], **line_style(k),
+                    label=f"column {j}" if names is None else str(names[j]))  # fmt: skip
     ax.set_xscale("log")
     ax.invert_xaxis()
     ax.set_xlabel("alpha")
@@ -195,7 +196,8 @@ def sparsity(ps: Sequence[float], models: Sequence[Any], *, ax: Any = None) -> A
         ax.axhline(totals.pop(), color="0.5", linestyle=":", linewidth=1, label="all weights")
         ax.legend(frameon=False, loc="upper right")
     for place, height in enumerate(heights):
-        ax.annotate(str(height), (place, height), ha="center", va="bottom", fontsize="small")
+        ax.annotate(str(height), (place, height), xytext=(0, 2), textcoords="offset points",
+                    ha="center", va="bottom", fontsize="small")  # fmt: skip
     ax.set_xticks(range(len(order)), [_named(ps[k]) for k in order])
     ax.margins(y=0.2)
     ax.set_xlabel("p of the penalty")
@@ -213,5 +215,5 @@ def _left(model: Any) -> tuple[int, int]:
             raise not_fitted(model, "sparsity")
         raise TypeError(f"models must be fitted estimators with coef_ or integers, got "
                         f"{shown(model)}.")
-    coef = np.asarray(model.coef_)
+    coef = model.coef_.toarray() if hasattr(model.coef_, "toarray") else np.asarray(model.coef_)
     return int(np.count_nonzero(coef)), coef.size

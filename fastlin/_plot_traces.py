@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from ._params import Either, OneOf, Real, shown
-from ._plot_axes import axes_of
+from ._plot_axes import axes_of, line_style
 
 __all__ = ["convergence"]
 
@@ -40,6 +41,8 @@ def convergence(curves: dict[str, Any], *, against: str = "seconds",
 
     Raises
     ------
+    TypeError
+        If curves are no dict.
     ValueError
         If there is nothing to draw, or a curve's two arrays differ in length.
     ImportError
@@ -53,13 +56,19 @@ def convergence(curves: dict[str, Any], *, against: str = "seconds",
     """
     OneOf(*_LABELS).check("against", against)
     Either(Real(), OneOf(None)).check("optimum", optimum)
+    if not isinstance(curves, Mapping):
+        raise TypeError(f"curves must be a dict of names to curves, got {shown(curves)}.")
     if not curves:
         raise ValueError("curves must hold at least one curve, got none.")
-    points = {
-        name: tuple(np.asarray(part, dtype=np.float64).ravel() for part in curve)
-        for name, curve in _relative(curves, against, optimum).items()
-    }
-    for name, (x, left) in points.items():
+    points = {}
+    for name, curve in _relative(curves, against, optimum).items():
+        parts = [np.asarray(part, dtype=np.float64).ravel() for part in curve]
+        if len(parts) != 2:
+            raise ValueError(
+                f"curves must hold two arrays each, {against} and gaps, got {len(parts)} for "
+                f"{name!r}."
+            )
+        x, left = points[name] = parts
         if len(x) != len(left) or not len(left):
             raise ValueError(
                 f"curves must hold as many {against} as gaps, at least one, got {len(x)} and "
@@ -72,10 +81,10 @@ def convergence(curves: dict[str, Any], *, against: str = "seconds",
     ax = axes_of(ax)
     everything = np.concatenate([left for _, left in points.values()])
     least = everything[everything > 0].min(initial=1.0)
-    for name, (x, left) in points.items():
+    for k, (name, (x, left)) in enumerate(points.items()):
         order = np.argsort(x, kind="stable")
-        style = "o-" if len(x) <= _FEW else "-"
-        ax.plot(x[order], np.maximum(left[order], least), style, markersize=3, label=name)
+        ax.plot(x[order], np.maximum(left[order], least), **line_style(k),
+                marker="o" if len(x) <= _FEW else None, markersize=3, label=name)  # fmt: skip
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xlabel(_LABELS[against])
@@ -86,7 +95,10 @@ def convergence(curves: dict[str, Any], *, against: str = "seconds",
 
 def _relative(curves: dict[str, Any], against: str, optimum: float | None) -> dict[str, Any]:
     """The curves, with results of searches turned into (seconds or passes, shares)."""
-    traces = {name: curve.trace for name, curve in curves.items() if hasattr(curve, "trace")}
+    traces = {
+        name: curve.trace for name, curve in curves.items()
+        if hasattr(getattr(curve, "trace", None), "objective")
+    }
     if not traces:
         if optimum is not None:
             raise ValueError(

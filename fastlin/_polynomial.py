@@ -156,9 +156,10 @@ def _pieces(per_row: np.ndarray, size: int) -> list[tuple[int, int]]:
 
 def _room(terms: Terms, longest: int, dtype: np.dtype) -> tuple:
     """Arrays that a kernel works in: numbers, keys, entries, products and values."""
-    k = terms.most
+    k, longest = terms.most, longest + _kernel.STEP
+    # what is read behind the entries is a number, too
     return (np.empty(k * (2 + longest) + 1, np.int64), np.empty(max(k, 1), np.uint64),
-            np.empty(max(longest, 1), np.int32), np.empty(k + longest + 1, dtype))  # fmt: skip
+            np.zeros(longest, np.int32), np.zeros(k + longest, dtype))  # fmt: skip
 
 
 def _check_finite(X: Rows, terms: Terms, values: np.ndarray) -> None:
@@ -196,8 +197,8 @@ def listed(X: Rows, terms: Terms, as_rows: bool, order: str, n_jobs: int | None)
     values = np.empty(0 if ones else total, X.dtype)
     longest = int(sizes.max(initial=0))
     to = (columns, _NO_WIDE) if narrow else (_NO_NARROW, columns)
-    fill = partial(_list_piece, X, terms, starts, longest, *to, values)
-    run([partial(fill, *piece) for piece in _pieces(per_row, _LISTED)], n_jobs)
+    run([partial(_list_piece, X, terms, starts[begin:], longest, *to, values, begin, end)
+         for begin, end in _pieces(per_row, _LISTED)], n_jobs)  # fmt: skip
     _check_finite(X, terms, values)
     if as_rows:
         kind = "ones" if ones else "csr"
@@ -210,8 +211,9 @@ def _list_piece(X: Rows, terms: Terms, starts: np.ndarray, longest: int, narrow:
     """Write the terms of some rows."""
     if is_cancelled():
         raise Cancelled
-    _kernel.list_terms(X, terms.distinct, terms.bias, terms.least, terms.highest(), starts,
-                       *_room(terms, longest, X.dtype), narrow, wide, values, start, stop)
+    _kernel.list_terms(X, terms.distinct, terms.bias, terms.least, terms.highest(),
+                       starts[: stop - start + 1], *_room(terms, longest, X.dtype), narrow, wide,
+                       values, start, stop)
 
 
 def _listed_densely(X: Rows, terms: Terms, width: int, as_rows: bool, order: str,
@@ -222,9 +224,9 @@ def _listed_densely(X: Rows, terms: Terms, width: int, as_rows: bool, order: str
     whole = out.flags.c_contiguous
 
     def fill(start: int, stop: int) -> None:
-        starts = np.arange(0 if whole else -start, n) * width
-        part = out.reshape(-1) if whole else np.empty((stop - start) * width, X.dtype)
-        _list_piece(X, terms, starts, 0, _NO_NARROW, _NO_WIDE, part, start, stop)
+        starts = np.arange(stop - start + 1) * width
+        part = out[start:stop].reshape(-1) if whole else np.empty(starts[-1], X.dtype)
+        _list_piece(X, terms, starts, X.shape[1], _NO_NARROW, _NO_WIDE, part, start, stop)
         if not whole:
             out[start:stop] = part.reshape(stop - start, width)
 

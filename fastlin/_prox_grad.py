@@ -243,15 +243,17 @@ class _Search:
         """Steps downhill from a point: (where they end, whether no weight can be improved)."""
         before, recent = None, [here.objective]
         while True:
-            if self.residual(here)[0] <= self.tol:
+            residual, aim = self.residual(here)
+            if residual <= self.tol:
                 new = self._bolder(here)
                 if new is None:
                     return here, True
                 here, before, recent = new, None, [new.objective]
+                residual, aim = self.residual(here)
             if self.n_iter >= self.max_iter:
-                return here, False
+                return here, residual <= self.tol
             self.n_iter += 1
-            new, (residual, aim) = None, self.residual(here)
+            new = None
             if before is not None and np.array_equal(np.sign(before.w), np.sign(here.w)):
                 new = self._along_face(here)
             if new is None:
@@ -260,7 +262,7 @@ class _Search:
                 new, recent = self._some(here, aim, self.D), []
             if new is None:
                 # what is left of the residual is rounding, unless it is large
-                return here, residual <= _ROUNDED
+                return here, residual <= max(self.tol, _ROUNDED)
             before, here = here, new
             recent = [*recent[1 - _WINDOW :], new.objective]
 

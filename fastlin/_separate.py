@@ -32,7 +32,8 @@ from typing import Any
 
 import numpy as np
 
-from ._blocks import matvec, rmatvec, row_squares
+from ._blocks import matvec, rmatvec
+from ._centred import squares_about
 from ._core.rows import Rows
 from ._joint_problem import Distributions, JointFit, JointProblem, feasible
 from ._joint_solve import solve as solve_joint
@@ -87,7 +88,8 @@ def searched(X: Rows, codes: np.ndarray, n_classes: int, fit_intercept: bool, to
     kind = _Pair if n_classes == 2 else _Several
     search = kind(X, codes, n_classes, fit_intercept)
     found = search.descended(tol * search.size, max_iter, search.close)
-    if found.margin <= 0 and found.bound > tol * search.size and search.entries <= _FEW_ENTRIES:
+    undecided = found.margin <= 0 and found.bound > tol * search.size
+    if undecided and search.size > 0 and search.entries <= _FEW_ENTRIES:
         found = found.with_the_better(search.by_simplex())
     return found, search.size
 
@@ -98,13 +100,13 @@ class _Search:
     def __init__(self, X: Rows, codes: np.ndarray, n_classes: int, fit_intercept: bool):
         self.X, self.codes, self.K, self.free = X, codes, n_classes, fit_intercept
         n = len(X)
-        squares, longest = row_squares(X), longest_square(X)
-        if fit_intercept:
-            mean = rmatvec(X, np.full(n, 1 / n))
-            squares = squares - 2 * matvec(X, mean) + mean @ mean
+        longest = longest_square(X)
+        widest = X.shape[1] if X.indptr is None else int(np.diff(X.indptr).max(initial=0))
+        self.rounding = (widest + 8) * np.finfo(np.float64).eps
+        centre = rmatvec(X, np.full(n, 1 / n)) if fit_intercept else np.zeros(X.shape[1])
+        largest = float(squares_about(X, centre).max())
         # differences of that size are rounding
-        largest = max(float(squares.max()), 0.0)
-        self.size = float(np.sqrt(largest)) if largest > 1e-14 * longest else 0.0
+        self.size = float(np.sqrt(largest)) if largest > self.rounding**2 * longest else 0.0
         most = 1.0 if X.values is None else float(np.abs(X.values).max(initial=0.0))
         if 0 < most < _LEAST_VALUE or 0 < self.size < _LEAST_VALUE:
             raise ValueError(
@@ -113,8 +115,6 @@ class _Search:
             )
         self.longest = float(np.sqrt(longest))
         (self.seed,) = spawn_seed(0, 1)
-        widest = X.shape[1] if X.indptr is None else int(np.diff(X.indptr).max(initial=0))
-        self.rounding = (widest + 8) * np.finfo(np.float64).eps
 
     def descended(self, least: float, max_iter: int, close: float) -> Bounds:
         """The bounds after l2 has fallen far enough for a verdict, or as far as it may."""

@@ -76,9 +76,11 @@ class Similarity:
     def _checked(self, found: Any, n: int, m: int) -> np.ndarray:
         """A Gram matrix that a function returned."""
         try:
+            if np.iscomplexobj(found):
+                raise TypeError("complex ones are none of them")
             gram = np.ascontiguousarray(found, np.float64)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"kernel {self.name} must return numbers: {error}.") from None
+            raise ValueError(f"kernel {self.name} must return real numbers: {error}.") from None
         if gram.shape != (n, m):
             raise ValueError(
                 f"kernel {self.name} must return one number for each pair of samples, an array of "
@@ -207,7 +209,7 @@ def similarity_of(estimator: Any, gamma: float) -> Similarity:
     if kernel in _SEQUENCES:
         function, has_threads = _SEQUENCES[kernel]
         if has_threads:
-            more["n_jobs"] = n_jobs
+            more.setdefault("n_jobs", n_jobs)
         try:
             function(["(S x)"], None, **more)
         except TypeError as error:

@@ -19,7 +19,7 @@ from ._core import gram as _gram
 from ._params import shown
 
 __all__ = [
-    "Strings", "as_strings", "listed_samples", "spectrum_diagonal", "spectrum_gram",
+    "Strings", "as_strings", "listed_samples", "mirror", "spectrum_diagonal", "spectrum_gram",
     "subsequence_diagonal", "subsequence_gram",
 ]  # fmt: skip
 
@@ -27,6 +27,11 @@ __all__ = [
 _CELLS_PER_CALL = 60_000_000
 # Tasks for each thread, so that none waits long for the last
 _TASKS = 4
+# Products of counts between two looks at Ctrl-C, and the share of counts other than 0 from which
+# they are multiplied as an array
+_PRODUCTS_PER_STRIP, _DENSE_SHARE = 50_000_000, 0.2
+# Rows mirrored at a time
+_STRIP = 256
 # Containers whose elements come in no order that means anything
 _WITHOUT_ORDER = (Mapping, Set)
 
@@ -139,11 +144,19 @@ def subsequence_gram(S: Strings, T: Strings | None, length: int, decay: float,
     # longer strings first: they are the last
     _parallel.run(tasks[::-1], n_jobs)
     if symmetric:
-        rows, columns = np.tril_indices(len(S), -1)
-        out[rows, columns] = out[columns, rows]
+        mirror(out)
     found = np.empty_like(out)
     found[np.ix_(S.order, T.order)] = out
     return found
+
+
+def mirror(gram: np.ndarray) -> None:
+    """Write what stands above the diagonal below it."""
+    for first in range(0, len(gram), _STRIP):
+        strip = slice(first, first + _STRIP)
+        gram[strip, :first] = gram[:first, strip].T
+        block = gram[strip, strip]
+        np.copyto(block, block.T.copy(), where=np.tri(len(block), k=-1, dtype=bool))
 
 
 def _fill(symbols: np.ndarray, ends: np.ndarray, groups: np.ndarray, starts: np.ndarray,
@@ -177,7 +190,18 @@ def subsequence_diagonal(S: Strings, length: int, decay: float) -> np.ndarray:
 def spectrum_gram(S: Strings, T: Strings | None, length: int) -> np.ndarray:
     """Sums over the words of `length` symbols of how often both strings have them."""
     counts = _word_counts([S] if T is None else [S, T], length)
-    return (counts[0] @ counts[-1].T).toarray()
+    others = counts[-1].T.tocsr()
+    if others.nnz > _DENSE_SHARE * others.shape[0] * others.shape[1]:
+        others = others.toarray()
+    out = np.empty((len(S), others.shape[1]))
+    # the products of a row are at most its words times the other strings
+    step = max(1, int(_PRODUCTS_PER_STRIP * len(S) / max(counts[0].nnz * others.shape[1], 1)))
+    for first in range(0, len(S), step):
+        if _parallel.is_cancelled():
+            raise _parallel.Cancelled
+        strip = counts[0][first : first + step] @ others
+        out[first : first + step] = strip if isinstance(strip, np.ndarray) else strip.toarray()
+    return out
 
 
 def _word_counts(lists: list[Strings], length: int) -> list[Any]:

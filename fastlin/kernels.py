@@ -300,8 +300,9 @@ def tree_kernel(S: Any, T: Any = None, decay: float = 0.5, normalize: bool = Tru
     TypeError
         If a sample is no string.
     ValueError
-        If an argument is not valid, brackets don't match, or sums overflow: the number of
-        fragments grows with 2 to the size of a tree.
+        If an argument is not valid, brackets don't match, sums overflow (the number of
+        fragments grows with 2 to the size of a tree), or if two trees have more pairs of nodes with
+        equal productions than fit into memory.
 
     References
     ----------
@@ -322,7 +323,7 @@ def tree_kernel(S: Any, T: Any = None, decay: float = 0.5, normalize: bool = Tru
     if normalize and T is None:
         gram = _normalized_by_diagonal(gram)
     elif normalize:
-        own = _finite(tree_diagonal(trees, float(decay)))
+        own = _finite(tree_diagonal(trees, counts[0], float(decay)))
         gram = _normalized(gram, own[: counts[0]], own[-counts[-1] :])
     return _finite(gram)
 
@@ -378,14 +379,17 @@ def _finished(gram: np.ndarray, parts: list, length: int, normalize: bool, symme
 def _normalized(gram: np.ndarray, own: np.ndarray, others: np.ndarray) -> np.ndarray:
     """K(s, t) / sqrt(K(s, s) K(t, t)); 0 where K(s, s) or K(t, t) is 0."""
     left, right = np.sqrt(own), np.sqrt(others)
-    return gram / np.where(left > 0, left, 1.0)[:, None] / np.where(right > 0, right, 1.0)
+    found = gram / np.where(left > 0, left, 1.0)[:, None]
+    found /= np.where(right > 0, right, 1.0)
+    return found
 
 
 def _normalized_by_diagonal(gram: np.ndarray) -> np.ndarray:
     """The same of a symmetric matrix; it stays symmetric, with a diagonal of 1 and 0."""
     own = _finite(np.diagonal(gram))
     found = _normalized(gram, own, own)
-    found = 0.5 * (found + found.T)
+    found += found.T
+    found *= 0.5
     found[np.diag_indices_from(found)] = own > 0
     return found
 

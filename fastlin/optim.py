@@ -17,7 +17,7 @@ from ._data import as_rows
 from ._exact import check_size, check_squares
 from ._joint_problem import Distributions, JointProblem
 from ._online import shaped
-from ._optim_methods import METHODS, OPTIONS, Ended, Method, Search
+from ._optim_methods import METHODS, OPTIONS, Ended, Method, Search, Stopped
 from ._optim_objective import JointObjective, Objective, SingleObjective
 from ._params import Boolean, Integer, OneOf, RandomState, Real, shown
 from ._params import Callable as CallableValue
@@ -244,6 +244,8 @@ def _run(search: Search, way: Method, start: np.ndarray, settings: dict[str, Any
             way.run(search, start, **settings)
         except Ended as ended:
             message, converged = ended.message, ended.converged
+        except Stopped as stopped:
+            raise stopped.error from None
     theta, value, gradient = search.best
     coef, intercept = search.objective.split(theta)
     joint = isinstance(search.objective, JointObjective)

@@ -126,6 +126,10 @@ FL_INLINE int64_t fl_candidates(struct fl_nearest *h, const double *square, cons
     return kept;
 }
 
+FL_INLINE double fl_column_term(double q, double x, int product) {
+    return product ? q * x : (q - x) * (q - x);
+}
+
 #define FL_REAL float
 #define FL_TYPED(name) name##_f32
 #include "fl_neighbors.inc.h"

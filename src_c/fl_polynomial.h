@@ -101,17 +101,32 @@ FL_INLINE void fl_sums_add(struct fl_term_sums *s, uint64_t hash, double x) {
     }
 }
 
-/* The entries of a row, values and products of one type, with room for `degree` products. */
+/* Terms written at a time */
+#define FL_STEP 4
+
+/* Repeat for t = 0 ... n - 1, or on to the end of the last step if there is room for it. */
+#define FL_BY_STEPS(t, n, room, body)                                     \
+    if ((n) + FL_STEP - 1 <= (room)) {                                    \
+        for (int64_t t##_ = 0; t##_ < (n); t##_ += FL_STEP) {             \
+            for (int64_t t = t##_; t < t##_ + FL_STEP; t++) body;         \
+        }                                                                 \
+    } else {                                                              \
+        for (int64_t t = 0; t < (n); t++) body;                           \
+    }
+
+/* The entries of a row, values and products of one type, with room for `degree` products; behind
+ * them FL_STEP - 1 may be read. */
 struct fl_factors {
     int64_t size;
-    const int32_t *column; /* NULL: nobody asks for columns */
+    const int32_t *column;
     const void *value;
     void *product;
 };
 
-/* Where terms go, one behind the other; what is NULL is not wanted. */
+/* Where terms go, one behind the other, and may be written: before `stop`. What is NULL is not
+ * wanted. */
 struct fl_terms {
-    int64_t size;
+    int64_t size, stop;
     int32_t *narrow;
     int64_t *wide;
     void *value;

@@ -10,26 +10,26 @@ FL_INLINE int64_t FL_TYPED(fl_entries)(struct fl_row row, int32_t *column, FL_RE
     return size;
 }
 
-/* Terms base + c_e for the entries from e = start on. */
+/* Terms base + c_e for the entries from e = start on. Whole steps are written where there is room
+ * behind: what is too much is written over by the next terms. */
 FL_INLINE void FL_TYPED(fl_list_terms)(struct fl_terms *out,
                                        const struct fl_factors *row, FL_REAL product,
                                        int64_t base, int64_t start, int64_t stop) {
-    const int64_t n = stop - start;
+    const int64_t n = stop - start, room = out->stop - out->size;
+    const int32_t *FL_RESTRICT c = row->column + start;
     if (n <= 0) return;
     if (out->value != NULL) {
         const FL_REAL *FL_RESTRICT x = (const FL_REAL *)row->value + start;
         FL_REAL *FL_RESTRICT y = (FL_REAL *)out->value + out->size;
-        for (int64_t t = 0; t < n; t++) y[t] = product * x[t];
+        FL_BY_STEPS(t, n, room, y[t] = product * x[t]);
     }
     if (out->narrow != NULL) {
-        const int32_t *FL_RESTRICT c = row->column + start;
         int32_t *FL_RESTRICT to = out->narrow + out->size;
         const int32_t first = (int32_t)base;
-        for (int64_t t = 0; t < n; t++) to[t] = first + c[t];
+        FL_BY_STEPS(t, n, room, to[t] = first + c[t]);
     } else if (out->wide != NULL) {
-        const int32_t *FL_RESTRICT c = row->column + start;
         int64_t *FL_RESTRICT to = out->wide + out->size;
-        for (int64_t t = 0; t < n; t++) to[t] = base + c[t];
+        FL_BY_STEPS(t, n, room, to[t] = base + c[t]);
     }
     out->size += n;
 }
@@ -41,6 +41,30 @@ FL_INLINE void FL_TYPED(fl_hash_terms)(struct fl_term_sums *sums,
     for (int64_t e = start; e < stop; e++) {
         const FL_REAL x = product * value[e];
         fl_sums_add(sums, fl_hash_factor(key, row->column[e]), (double)x);
+    }
+}
+
+/* The terms whose last factor but one, number `level`, is one of the entries first ... last - 1. */
+FL_INLINE void FL_TYPED(fl_last_factors)(const struct fl_polynomial *p,
+                                         const struct fl_factors *row, int64_t level,
+                                         int64_t highest, int64_t first, int64_t last,
+                                         struct fl_terms *out, struct fl_term_sums *sums) {
+    const int64_t m = row->size;
+    const FL_REAL *value = (const FL_REAL *)row->value;
+    const FL_REAL product = level ? ((const FL_REAL *)row->product)[level - 1] : 1;
+    if (out == NULL) {
+        const uint64_t key = level ? p->key[level - 1] : FL_NO_FACTOR;
+        for (int64_t e = first; e < last; e++) {
+            FL_TYPED(fl_hash_terms)(sums, row, product * value[e],
+                                    fl_hash_factor(key, row->column[e]), e + p->distinct, m);
+        }
+        return;
+    }
+    const int columns = out->narrow != NULL || out->wide != NULL;
+    const int64_t base = level ? p->base[level - 1] : highest;
+    for (int64_t e = first; e < last; e++) {
+        FL_TYPED(fl_list_terms)(out, row, product * value[e], columns ? base - p->after[m + e] : 0,
+                                e + p->distinct, m);
     }
 }
 
@@ -68,7 +92,11 @@ FL_INLINE void FL_TYPED(fl_terms_of_degree)(const struct fl_polynomial *p,
     p->place[0] = first;
     while (level >= 0) {
         const int64_t e = p->place[level], end = m - (p->distinct ? k - 1 - level : 0);
-        if (e >= end || (level == 0 && e >= last)) {
+        const int64_t stop = level || end < last ? end : last;
+        if (level == k - 2) {
+            FL_TYPED(fl_last_factors)(p, row, level, highest, e, stop, out, sums);
+        }
+        if (e >= stop || level == k - 2) {
             if (--level >= 0) p->place[level]++;
             continue;
         }
@@ -80,18 +108,7 @@ FL_INLINE void FL_TYPED(fl_terms_of_degree)(const struct fl_polynomial *p,
             p->base[level] = (level ? p->base[level - 1] : highest) -
                              p->after[(k - level - 1) * m + e];
         }
-        if (level < k - 2) {
-            p->place[++level] = e + p->distinct;
-        } else {
-            if (out != NULL) {
-                FL_TYPED(fl_list_terms)(out, row, product[level],
-                                        columns ? p->base[level] : 0, e + p->distinct, m);
-            } else {
-                FL_TYPED(fl_hash_terms)(sums, row, product[level], p->key[level],
-                                        e + p->distinct, m);
-            }
-            p->place[level]++;
-        }
+        p->place[++level] = e + p->distinct;
     }
 }
 

@@ -51,12 +51,16 @@ FL_INLINE int64_t fl_tree_match(const struct fl_tree *A, const struct fl_tree *B
     return places;
 }
 
-/* K(A, B), given what fl_tree_match found; D has room for as many numbers as it said. */
-FL_INLINE double fl_tree_sum(const struct fl_tree *A, const struct fl_tree *B, double decay,
-                             const int64_t *FL_RESTRICT shift, const int32_t *FL_RESTRICT first,
-                             const int32_t *FL_RESTRICT last, double *FL_RESTRICT D) {
-    double total = 0.0;
-    for (int64_t a = 0; a < A->n; a++) {
+/* What nodes a, a + 1, ... of A add to K(A, B), given what fl_tree_match found; D has room for as
+ * many numbers as it said. Ends early when `budget`, less the pairs of nodes gone through, is
+ * used up. Returns the next node. */
+FL_INLINE int64_t fl_tree_sum(const struct fl_tree *A, const struct fl_tree *B, double decay,
+                              const int64_t *FL_RESTRICT shift, const int32_t *FL_RESTRICT first,
+                              const int32_t *FL_RESTRICT last, double *FL_RESTRICT D, int64_t a,
+                              int64_t *budget, double *total) {
+    int64_t left = *budget;
+    double sum = *total;
+    for (; a < A->n && left > 0; a++) {
         const int32_t *own = A->children + A->starts[a];
         const int64_t n_children = A->starts[a + 1] - A->starts[a];
         for (int32_t q = first[a]; q < last[a]; q++) {
@@ -68,10 +72,13 @@ FL_INLINE double fl_tree_sum(const struct fl_tree *A, const struct fl_tree *B, d
                 if (A->production[c] == B->production[d]) value *= 1.0 + D[shift[c] + B->rank[d]];
             }
             D[shift[a] + q] = value;
-            total += value;
+            sum += value;
         }
+        left -= 1 + last[a] - first[a];
     }
-    return total;
+    *total = sum;
+    *budget = left;
+    return a;
 }
 
 #endif

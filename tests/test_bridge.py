@@ -327,6 +327,16 @@ def test_files_searches_and_pipelines():
     assert make_pipeline(BridgeRegressor(p=1.2)).fit(X, Y).score(X, Y) > 0.5
 
 
+def test_what_is_within_tol_has_ended():
+    """No step lowers P any more: with a residual below `tol` that is an answer, and no warning."""
+    for seed in (0, 1):
+        rng = np.random.default_rng(seed)
+        n, d = int(rng.integers(20, 150)), int(rng.integers(1, 10))
+        columns, y = rng.normal(size=(n, d)), rng.choice([0, 1], n)
+        y[:2] = 0, 1
+        assert BridgeClassifier(0.001, p=0).fit(columns, y).optimality_ <= 1e-4
+
+
 @pytest.mark.parametrize("p", [0.3, 1.5])
 def test_a_search_that_ends_early_says_so(p):
     with pytest.warns(ConvergenceWarning, match="BridgeRegressor stopped after 3 iterations"):

@@ -10,6 +10,7 @@ from search_data import NAMES, SGD, STEPS, TARGET, X, Y
 from fastlin import (
     KFold,
     LeaveOneOut,
+    LogisticRegression,
     SGDClassifier,
     SGDRegressor,
     as_rows,
@@ -93,6 +94,16 @@ def test_series_of_labels_are_labels():
             z = cross_val_predict(SGD, X, y, cv=KFold(5), method="decision_function")
         assert z.shape == (120, 4)
         assert (z[:24, 3] == np.finfo(np.float64).min).all() and np.abs(z[24:]).max() < 1e3
+
+
+def test_a_softmax_on_a_frame_does_not_miss_its_names():
+    pd = pytest.importorskip("pandas")
+    columns = np.random.default_rng(0).normal(size=(60, 2))
+    y = np.digitize(columns[:, 0], [-0.5, 0.5])
+    frame = pd.DataFrame(columns, columns=["u", "v"])
+    # warnings are errors here
+    found = [cross_val_predict(LogisticRegression(), given, y) for given in (frame, columns)]
+    np.testing.assert_array_equal(*found)
 
 
 def test_held_out_predictions_need_a_partition():

@@ -168,6 +168,16 @@ def test_the_perceptron_is_the_linear_one(average, y, rules, monkeypatch):
         )
 
 
+@pytest.mark.parametrize("y", [Y, np.arange(N) % 3], ids=["two", "three"])
+def test_a_loss_counts_once_where_rows_are_missing(y, monkeypatch):
+    """The mean loss of an epoch decides when training stops."""
+    whole = KernelPerceptron(random_state=0).fit(X, y)
+    monkeypatch.setattr(_kernel_machine, "_FEW_ROWS", 10)
+    again = KernelPerceptron(random_state=0, cache_size=0.01).fit(X, y)
+    assert again.n_iter_ == whole.n_iter_
+    np.testing.assert_allclose(again.dual_coef_, whole.dual_coef_)
+
+
 def test_a_perceptron_learns_xor():
     Z, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
     model = KernelPerceptron(kernel="poly", degree=2, coef0=1).fit(Z, y)
@@ -279,6 +289,7 @@ def test_a_search_that_is_ended():
         ({"kernel": "precomputed"}, np.triu(np.ones((N, N))), "must be symmetric"),
         ({"kernel": lambda S, T: np.ones((2, 2))}, X, "one number for each pair"),
         ({"kernel": lambda S, T: np.full((len(S), len(T)), np.nan)}, X, "finite"),
+        ({"kernel": lambda S, T: (S @ T.T) * (1 + 1j)}, X, "real numbers"),
         ({"kernel": "poly", "degree": 99, "gamma": 1.0}, X * 1e9, "finite numbers"),
         ({"kernel": "string"}, "text", "must be a list of samples"),
     ],

@@ -120,6 +120,7 @@ def test_the_values_of_the_paper():
 def test_subsequences(length, n_jobs, monkeypatch):
     # so that the kernel is left and entered again within strings
     monkeypatch.setattr(_strings, "_CELLS_PER_CALL", 40)
+    monkeypatch.setattr(_strings, "_STRIP", 3)
     for T in (None, OTHERS):
         columns = STRINGS if T is None else T
         expected = table(reference.subsequences, STRINGS, columns, length, 0.6)
@@ -163,6 +164,7 @@ def test_any_symbols(kernel):
 def test_trees(decay, monkeypatch):
     monkeypatch.setattr(_trees, "_FIRST_ROOM", 1)
     monkeypatch.setattr(_trees, "_PAIRS_PER_CALL", 20)
+    monkeypatch.setattr(_trees, "_CHARACTERS_PER_CALL", 3)
     expected = table(reference.trees, TREES, TREES, decay)
     for n_jobs in (None, 2):
         gram = tree_kernel(TREES, None, decay, False, n_jobs=n_jobs)
@@ -179,6 +181,21 @@ def test_trees(decay, monkeypatch):
 def test_a_deep_tree_needs_no_recursion():
     deep = "(A " * 5000 + "x" + ")" * 5000
     assert tree_kernel([deep], decay=0.1, normalize=False).item() > 0
+
+
+def test_trees_with_more_pairs_of_nodes_than_memory_are_named():
+    deep = "(A " * 10**6 + "x" + ")" * 10**6
+    with pytest.raises(ValueError, match=r"of samples 1 and 0 takes [\d.]+ GB .*999,998,000,002"):
+        tree_kernel(["(B x)", deep], [deep], normalize=False)
+    with pytest.raises(ValueError, match="of samples 0 and 0 takes"):
+        tree_kernel(["(B x)"], [deep])
+
+
+def test_more_words_and_productions_than_tables_begin_with():
+    names = [f"(L{i % 700} w{i})" for i in range(2000)]
+    gram = tree_kernel([f"(S {' '.join(names)})", *names[:3]], decay=0.01, normalize=False)
+    np.testing.assert_allclose(gram[0], [20 + 0.01 * 1.01**2000, 0.01, 0.01, 0.01], rtol=1e-12)
+    np.testing.assert_array_equal(gram[1:, 1:], 0.01 * np.eye(3))
 
 
 # refusals
@@ -200,7 +217,7 @@ def test_a_deep_tree_needs_no_recursion():
         (lambda: tree_kernel(["(A x"]), ValueError, "sample 0 .* not closed"),
         (lambda: tree_kernel(["(A x))"]), ValueError, "outside of the brackets"),
         (lambda: tree_kernel(["A"]), ValueError, "outside of the brackets"),
-        (lambda: tree_kernel([""]), ValueError, "empty"),
+        (lambda: tree_kernel(["(A x)", "(B\u3000y)\x1c"], [" "]), ValueError, "sample 0 .* empty"),
         (lambda: tree_kernel(["(A)"]), ValueError, "a label and nothing else"),
         (lambda: tree_kernel(["(A " * 1500 + "(B x) (C y)" + " (B x))" * 1500], decay=1.0),
          ValueError, "overflows"),

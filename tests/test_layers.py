@@ -101,6 +101,7 @@ WRITTEN = {
     "beside": {"sizes", "places", "indices", "values"},
     "encode": {"codes"},
     "hashed": {"out", "keys", "row_ends", "indices", "values"},
+    "brackets": {"production", "starts", "children", "sizes"},
     "gram": {"out", "place", "room", "total", "shift", "first", "last"},
     "joint": {
         "b", "V", "u", "paid", "moments", "last", "collected", "value", "gradient", "out", "w",

@@ -103,6 +103,28 @@ def test_rows_of_zeros():
         assert found.tolist() == [[2, 3, 0, 1], [0, 1, 2, 3]]
 
 
+def test_right_angles_are_ties():
+    """Rows with nothing in common have cosine distance 1, whatever their lengths round to."""
+    rng = np.random.default_rng(1)
+    words = np.zeros((9, 12))
+    words[1:, :6] = rng.normal(size=(8, 6))
+    corners = np.array([[0.0, 0], [1, 1], [0, 0], [1, 0], [-1, -1]])
+    cases = (words, np.eye(12)[[11]], range(9)), (corners, [[1.0, -1]], [3, 0, 1, 2, 4])
+    for fitted in FORMATS.values():
+        for rows, query, order in cases:
+            model = KNeighborsClassifier(len(rows), metric="cosine")
+            distance, found = model.fit(fitted(rows), np.arange(len(rows)) % 2).kneighbors(query)
+            assert found[0].tolist() == list(order)
+            assert (distance[0, 1:] == 1).all()
+    integers, asked = rng.integers(-3, 4, (60, 16)) * 1.0, rng.integers(-3, 4, (40, 16)) * 1.0
+    dense, csr = (
+        KNeighborsClassifier(5, metric="cosine").fit(fitted(integers), np.arange(60) % 2).
+        kneighbors(fitted(asked)) for fitted in (np.array, FORMATS["csr"])
+    )
+    np.testing.assert_array_equal(dense[0], csr[0])
+    np.testing.assert_array_equal(dense[1], csr[1])
+
+
 def test_blocks_and_threads_change_nothing(monkeypatch):
     expected = {}
     for name in ("dense", "csr"):

@@ -186,6 +186,18 @@ def test_a_search_can_be_given_up():
         seen.clear()
 
 
+@pytest.mark.parametrize("method", ["lbfgs", "cg", "newton", "adam"])
+def test_what_a_callback_raises_ends_every_search(method):
+    X, y, _ = data()
+
+    def stop(info):
+        if info["iteration"] == 2:
+            raise StopIteration("mine")
+
+    with pytest.raises(StopIteration, match="mine"):
+        minimize("log_loss", X, y > 0, method=method, tol=0, callback=stop)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 @pytest.mark.parametrize("method", ["cg", "adam"])
 def test_ctrl_c_ends_a_search(method):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from fastlin import (
     Lasso,
@@ -194,6 +195,15 @@ def test_convergence_of_searches(ax):
     assert ax.get_xlabel() == "passes over the rows"
 
 
+def test_curves_as_one_array_and_weights_as_a_sparse_matrix(ax):
+    plot.convergence({"a": np.array([[1, 2], [0.1, 0.01]])}, ax=ax)
+    assert ax.lines[0].get_ydata().tolist() == [0.1, 0.01]
+    model = LinearSVC().fit(X, Y)
+    model.coef_ = sparse.csr_matrix([[1.0, 0.0]])
+    plot.sparsity([1], [model], ax=ax)
+    assert ax.patches[0].get_height() == 1
+
+
 def test_what_can_not_be_drawn_is_said(ax):
     model = LinearSVC().fit(X, Y)
     cases = [
@@ -214,6 +224,15 @@ def test_what_can_not_be_drawn_is_said(ax):
         (ValueError, "not fitted", plot.sparsity, ([1], [Lasso()]), {}),
         (ValueError, "optimum must be None", plot.convergence, ({"a": ([1], [1])},),
          {"optimum": 1.0}),
+        (TypeError, "must be a classifier, got Ridge", plot.decision_boundary,
+         (Ridge().fit(X, X[:, 0]), X, Y), {}),
+        (ValueError, "one label per row, got LinearSVC", plot.decision_boundary,
+         (LinearSVC().fit(X, np.c_[Y == "up", Y == "down"].astype(int)), X, THREE > 0), {}),
+        (ValueError, "not fitted", plot.probability_curves, (LogisticRegression(), X), {}),
+        (TypeError, "must have predict, got None", plot.fitted_curves, (None, X[:, 0], Y), {}),
+        (TypeError, "curves must be a dict", plot.convergence, ([1],), {}),
+        (ValueError, "two arrays each, seconds and gaps, got 3", plot.convergence,
+         ({"a": np.ones((3, 2))},), {}),
         (TypeError, "ax must be matplotlib axes", plot.loss_zoo, (), {"ax": 3}),
     ]  # fmt: skip
     for kind, message, draw, given, named in cases:

@@ -87,6 +87,16 @@ def test_orders_in_memory():
     np.testing.assert_array_equal(f, PolynomialFeatures(3).fit_transform(X))
 
 
+@pytest.mark.parametrize("store", [np.array, sparse.csr_matrix])
+def test_pieces_in_any_order(store, monkeypatch):
+    """Terms are written in whole steps, but never into a piece that may be finished already."""
+    expected = PolynomialFeatures((2, 3)).fit_transform(store(X))
+    monkeypatch.setattr("fastlin._polynomial._LISTED", 1)
+    monkeypatch.setattr("fastlin._polynomial.run", lambda tasks, _: [t() for t in tasks[::-1]])
+    result = PolynomialFeatures((2, 3)).fit_transform(store(X))
+    assert abs(result - expected).max() == 0
+
+
 # Hashed
 
 

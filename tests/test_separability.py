@@ -201,6 +201,25 @@ def test_degenerate_rows():
     check(X * 1e30, y, True)
 
 
+@pytest.mark.parametrize("storage", [np.array, sparse.csr_matrix])
+def test_columns_far_from_zero(storage):
+    """The distance from the mean comes from differences."""
+    found = separability(storage([[1e8], [1e8 + 1]]), [0, 1])
+    assert found.separable and found.size == 0.5
+    assert found.margin == pytest.approx(0.5, rel=1e-5)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    apart = np.sqrt(((X - X.mean(axis=0)) ** 2).sum(axis=1).max())
+    # a few entries beside a column of times
+    wide = sparse.random(40, 60, density=0.02, random_state=0).toarray()
+    wide[:, 0] = 1.7e9 + 100 * X[:, 0]
+    mean = wide.mean(axis=0)
+    for rows, size in ((X + 1e8, apart), (wide, np.linalg.norm(wide - mean, axis=1).max())):
+        found = separability(storage(rows), X[:, 0] > 0.1)
+        assert found.separable and found.size == pytest.approx(size, rel=1e-3)
+    assert not separability(storage(X + 1e6), rng.integers(0, 2, 40)).separable
+
+
 def test_hulls_that_touch():
     """At a single point: no margin is positive."""
     X = np.array([[0.0, 0], [0, 2], [0, 1], [3, 1]])

@@ -22,8 +22,9 @@ cdef extern from "fl_trees.h" nogil:
         const int32_t *children
     int64_t fl_tree_match(const fl_tree *A, const fl_tree *B, int64_t *shift, int32_t *first,
                           int32_t *last) noexcept
-    double fl_tree_sum(const fl_tree *A, const fl_tree *B, double decay, const int64_t *shift,
-                       const int32_t *first, const int32_t *last, double *D) noexcept
+    int64_t fl_tree_sum(const fl_tree *A, const fl_tree *B, double decay, const int64_t *shift,
+                        const int32_t *first, const int32_t *last, double *D, int64_t a,
+                        int64_t *budget, double *total) noexcept
 
 
 cdef extern from "fl_kernels.h" nogil:

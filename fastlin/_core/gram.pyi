@@ -42,5 +42,6 @@ def tree_pairs(
     first: NDArray[np.int32],
     last: NDArray[np.int32],
     room: NDArray[np.float64],
+    total: NDArray[np.float64],
     out: NDArray[np.float64],
 ) -> int: ...

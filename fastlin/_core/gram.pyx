@@ -83,30 +83,38 @@ def tree_pairs(const int64_t[::1] ends, const int32_t[::1] production, const int
                const int32_t[::1] rank, const int64_t[::1] starts, const int32_t[::1] children,
                int64_t first_column, double decay, bint symmetric, int64_t[::1] place,
                int64_t stop, int64_t budget, int64_t[::1] shift, int32_t[::1] first,
-               int32_t[::1] last, double[::1] room, double[:, ::1] out):
-    """Fill rows of the Gram matrix from `place` = (i, j) on, until row `stop`.
+               int32_t[::1] last, double[::1] room, double[::1] total, double[:, ::1] out):
+    """Fill rows of the Gram matrix from `place` on, until row `stop`.
 
     Tree v has the nodes ends[v] ... ends[v + 1] - 1 of the arrays, which number them from 0 in each
-    tree; column j is tree first_column + j. Returns 0 when all is done, -1 if `budget` pairs of
-    nodes were not enough, and otherwise how much room is needed.
+    tree; column j is tree first_column + j. place = (i, j, nodes of i taken so far); `shift`,
+    `first`, `last`, `room` and `total` hold what was reached. Returns 0 when all is done, -1 if
+    `budget` pairs of nodes were not enough, and otherwise how much room is needed.
     """
-    cdef int64_t i = place[0], j = place[1], needed = 0, work = 0
+    cdef int64_t i = place[0], j = place[1], a = place[2], needed = 0
     cdef fl_tree A, B
     with nogil:
-        while i < stop and work < budget:
+        while i < stop and budget > 0:
             A = tree_at(ends, production, ordered, rank, starts, children, i)
             B = tree_at(ends, production, ordered, rank, starts, children, first_column + j)
-            needed = fl_tree_match(&A, &B, &shift[0], &first[0], &last[0])
-            if needed > room.shape[0]:
+            if a == 0:
+                needed = fl_tree_match(&A, &B, &shift[0], &first[0], &last[0])
+                if needed > room.shape[0]:
+                    break
+                needed = 0
+                total[0] = 0
+            a = fl_tree_sum(&A, &B, decay, &shift[0], &first[0], &last[0], &room[0], a, &budget,
+                            &total[0])
+            if a < A.n:
                 break
-            out[i, j] = fl_tree_sum(&A, &B, decay, &shift[0], &first[0], &last[0], &room[0])
-            work += needed + A.n + B.n
-            needed = 0
+            out[i, j] = total[0]
+            budget -= A.n + B.n
+            a = 0
             j += 1
             if j == out.shape[1]:
                 i += 1
                 j = i if symmetric else 0
-    place[0], place[1] = i, j
+    place[0], place[1], place[2] = i, j, a
     if needed:
         return needed
     return 0 if i >= stop else -1

@@ -6,7 +6,7 @@ responses of all rows are kept, so that the state of a row costs nothing and a s
 """
 
 from .c cimport (fl_dual_estimate, fl_dual_response, fl_dual_rule, fl_dual_state, fl_dual_step,
-                 fl_max, int64_t)
+                 int64_t)
 from .kernel_dual cimport (fl_pair, fl_pair_first, fl_pair_mark, fl_pair_second, fl_pair_step,
                            fl_pairs)
 
@@ -99,10 +99,10 @@ def mistakes(const int64_t[::1] codes, const double[::1] weight, bint fit_interc
             if K == 1:
                 z = f[0, i] + b[0, 0]
                 s = z if c == 1 else -z
-                loss += weight[i] * fl_max(0.0, -s)
                 if s > 0:
                     r += 1
                     continue
+                s = -s
                 up, down = (0, -1) if c == 1 else (-1, 0)
             else:
                 for j in range(1, K):
@@ -111,10 +111,11 @@ def mistakes(const int64_t[::1] codes, const double[::1] weight, bint fit_interc
                 if best == c:
                     r += 1
                     continue
-                loss += weight[i] * (f[best, i] + b[0, best] - f[c, i] - b[0, c])
+                s = f[best, i] + b[0, best] - f[c, i] - b[0, c]
                 up, down = c, best
             if place[i] < 0:
                 break
+            loss += weight[i] * s
             stamp[place[i]] = t + r
             if up >= 0:
                 step(up, weight[i], i, t + r - start, fit_intercept, &rows[place[i], 0], n, a,

@@ -22,6 +22,6 @@ cdef extern from "fl_neighbors.h" nogil:
     void fl_add_products_f32(const fl_query *q, const fl_rows *columns, double *product) noexcept
     void fl_add_products_f64(const fl_query *q, const fl_rows *columns, double *product) noexcept
     void fl_choose_nearest_f32(fl_nearest *h, const fl_query *q, const fl_rows *X,
-                               const int64_t *candidate, int64_t size) noexcept
+                               int unit, const int64_t *candidate, int64_t size) noexcept
     void fl_choose_nearest_f64(fl_nearest *h, const fl_query *q, const fl_rows *X,
-                               const int64_t *candidate, int64_t size) noexcept
+                               int unit, const int64_t *candidate, int64_t size) noexcept

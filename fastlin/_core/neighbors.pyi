@@ -19,6 +19,7 @@ def nearest(
     square: NDArray[np.float64],
     product: NDArray[np.float64],
     error: float,
+    unit: bool,
     left_out: bool,
     entries: NDArray[np.int32],
     room: NDArray[np.float64],

@@ -32,13 +32,13 @@ def products(Rows Q, Rows columns, int32_t[::1] entries, double[::1] room, doubl
 
 
 def nearest(Rows Q, Rows X, const double[::1] own, const double[::1] square,
-            const double[:, ::1] product, double error, bint left_out, int32_t[::1] entries,
+            const double[:, ::1] product, double error, bint unit, bint left_out, int32_t[::1] entries,
             double[::1] room, int64_t[::1] candidates, double[:, ::1] distance,
             int64_t[:, ::1] number, Py_ssize_t start, Py_ssize_t stop):
     """Write the squared distances and the numbers of the nearest rows of X to rows start..stop-1
     of Q, as many as there are columns in `distance`. product[i - start] holds q_i.x, `own` and
-    `square` |q|^2 and |x|^2 of all rows, correct to `error` together. With `left_out` Q is X, and
-    no row is near to itself. `entries` is empty for dense X."""
+    `square` |q|^2 and |x|^2 of all rows, correct to `error` together; `unit`: all of them are 1.
+    With `left_out` Q is X, and no row is near to itself. `entries` is empty for dense X."""
     cdef Py_ssize_t i
     cdef int64_t size
     cdef fl_query q
@@ -51,6 +51,6 @@ def nearest(Rows Q, Rows X, const double[::1] own, const double[::1] square,
             size = fl_candidates(&h, &square[0], &product[i - start, 0], own[i], error, X.c.n,
                                  i if left_out else -1, &candidates[0])
             if X.is_float32:
-                fl_choose_nearest_f32(&h, &q, &X.c, &candidates[0], size)
+                fl_choose_nearest_f32(&h, &q, &X.c, unit, &candidates[0], size)
             else:
-                fl_choose_nearest_f64(&h, &q, &X.c, &candidates[0], size)
+                fl_choose_nearest_f64(&h, &q, &X.c, unit, &candidates[0], size)

@@ -5,6 +5,7 @@ from .c cimport fl_row, int32_t, int64_t, real, uint64_t
 cdef extern from "fl_polynomial.h" nogil:
     enum:
         FL_NO_FACTOR
+        FL_STEP
     struct fl_polynomial:
         int distinct
         int64_t degree
@@ -20,6 +21,7 @@ cdef extern from "fl_polynomial.h" nogil:
         void *product
     struct fl_terms:
         int64_t size
+        int64_t stop
         int32_t *narrow
         int64_t *wide
         void *value

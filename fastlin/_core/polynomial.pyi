@@ -7,6 +7,8 @@ from .rows import Rows
 
 _Floats = NDArray[Any]
 
+STEP: int
+
 def list_terms(
     X: Rows,
     distinct: bool,

@@ -3,6 +3,8 @@
 from .c cimport FL_DENSE, int32_t, int64_t, real, row_at, uint64_t
 from .rows cimport Rows
 
+STEP = FL_STEP
+
 
 cdef fl_polynomial polynomial(Rows X, bint distinct, int64_t degree, int64_t[::1] numbers,
                               uint64_t[::1] keys) noexcept:
@@ -19,10 +21,12 @@ def list_terms(Rows X, bint distinct, bint bias, int64_t least, const int64_t[::
                int32_t[::1] entries, real[::1] room, int32_t[::1] narrow, int64_t[::1] wide,
                real[::1] values, Py_ssize_t start, Py_ssize_t stop):
     """Write the terms of degrees least, least + 1, ... of rows start..stop-1, each row to the
-    place `starts[i]`: their columns to `narrow` or `wide`, their values to `values`, unless these
-    are empty. `highest[k]` is the last column of degree k. `room` holds as many products as there
-    are degrees, and the values of the longest row, like `entries`."""
-    cdef Py_ssize_t i, k, degree = highest.shape[0] - 1
+    place starts[i - start] and all before the last of `starts`: their columns to `narrow` or
+    `wide`, their values to `values`, unless these are empty. `highest[k]` is the last column of
+    degree k. `room` holds as many products as there are degrees, and the values of the longest row
+    and STEP - 1 more, like `entries`."""
+    cdef Py_ssize_t i, j, k, degree = highest.shape[0] - 1
+    cdef const real *dense
     cdef fl_polynomial p = polynomial(X, distinct, degree, numbers, keys)
     cdef fl_factors row
     cdef fl_terms out
@@ -31,12 +35,16 @@ def list_terms(Rows X, bint distinct, bint bias, int64_t least, const int64_t[::
     out.narrow = &narrow[0] if narrow.shape[0] else NULL
     out.wide = &wide[0] if wide.shape[0] else NULL
     out.value = &values[0] if values.shape[0] else NULL
+    out.stop = starts[stop - start]
     row.product, row.column, row.value = product, &entries[0], held
     with nogil:
         for i in range(start, stop):
-            out.size = starts[i]
+            out.size = starts[i - start]
             if X.c.layout == FL_DENSE:
-                row.size, row.value = X.c.d, row_at(&X.c, i, product).values
+                row.size = X.c.d
+                dense = <const real *>row_at(&X.c, i, product).values
+                for j in range(row.size):
+                    held[j] = dense[j]
             else:
                 row.size = entries_of(row_at(&X.c, i, product), &entries[0], held)
                 fl_choices_after(&p, &entries[0], row.size)

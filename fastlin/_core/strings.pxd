@@ -48,3 +48,7 @@ cdef extern from "fl_strings.h" nogil:
     void fl_rebuild(fl_numbered *known) noexcept
     int64_t fl_number_strings(const fl_strings *s, fl_numbered *known, int64_t start, int64_t stop,
                               int32_t *codes) noexcept
+
+
+cdef int grow_numbered(fl_numbered *known) except -1
+cdef void free_numbered(fl_numbered *known) noexcept

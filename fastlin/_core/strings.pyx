@@ -10,6 +10,35 @@ cdef enum:
     FIRST_ROOM = 512
 
 
+cdef int grow_numbered(fl_numbered *known) except -1:
+    """Make room for twice as many distinct strings."""
+    cdef int64_t room = 2 * known.capacity if known.capacity else FIRST_ROOM
+    cdef void *strings = PyMem_RawRealloc(known.strings, room * sizeof(fl_string))
+    if strings == NULL:
+        raise MemoryError()
+    known.strings = <fl_string *> strings
+    cdef void *hashes = PyMem_RawRealloc(known.hashes, room * sizeof(uint64_t))
+    if hashes == NULL:
+        raise MemoryError()
+    known.hashes = <uint64_t *> hashes
+    cdef void *slots = PyMem_RawCalloc(2 * room, sizeof(int32_t))
+    if slots == NULL:
+        raise MemoryError()
+    PyMem_RawFree(known.slots)
+    known.slots = <int32_t *> slots
+    known.capacity, known.mask = room, 2 * room - 1
+    with nogil:
+        fl_rebuild(known)
+    return 0
+
+
+cdef void free_numbered(fl_numbered *known) noexcept:
+    """Give the memory back."""
+    PyMem_RawFree(known.strings)
+    PyMem_RawFree(known.hashes)
+    PyMem_RawFree(known.slots)
+
+
 cdef class ArrowStrings:
     """The strings of a column that a library hands over as an Arrow stream.
 
@@ -40,9 +69,7 @@ cdef class ArrowStrings:
             if self.chunks[c].release != NULL:
                 self.chunks[c].release(&self.chunks[c])
         PyMem_RawFree(self.chunks)
-        PyMem_RawFree(self.known.strings)
-        PyMem_RawFree(self.known.hashes)
-        PyMem_RawFree(self.known.slots)
+        free_numbered(&self.known)
 
     cdef bint read_layout(self, ArrowArrayStream *stream) except -1:
         """Whether the stream is one of strings."""
@@ -89,33 +116,13 @@ cdef class ArrowStrings:
             found.data = <const uint8_t *> chunk.buffers[2]
         return found
 
-    cdef int grow(self) except -1:
-        """Make room for twice as many distinct strings."""
-        cdef int64_t room = 2 * self.known.capacity if self.known.capacity else FIRST_ROOM
-        cdef void *strings = PyMem_RawRealloc(self.known.strings, room * sizeof(fl_string))
-        if strings != NULL:
-            self.known.strings = <fl_string *> strings
-        cdef void *hashes = PyMem_RawRealloc(self.known.hashes, room * sizeof(uint64_t))
-        if hashes != NULL:
-            self.known.hashes = <uint64_t *> hashes
-        cdef void *slots = PyMem_RawCalloc(2 * room, sizeof(int32_t))
-        if strings == NULL or hashes == NULL or slots == NULL:
-            PyMem_RawFree(slots)
-            raise MemoryError
-        PyMem_RawFree(self.known.slots)
-        self.known.slots = <int32_t *> slots
-        self.known.capacity, self.known.mask = room, 2 * room - 1
-        with nogil:
-            fl_rebuild(&self.known)
-        return 0
-
     def number(self, int32_t[::1] codes not None, Py_ssize_t start, Py_ssize_t stop):
         """codes[i] = the number of string i, -1 where there is none, for start <= i < stop."""
         cdef Py_ssize_t c, first = 0
         cdef int64_t done, last
         cdef fl_strings part
         if self.known.capacity == 0:
-            self.grow()
+            grow_numbered(&self.known)
         for c in range(self.n_chunks):
             last = min(stop - first, self.chunks[c].length)
             done = max(start - first, 0)
@@ -126,7 +133,7 @@ cdef class ArrowStrings:
                     done = fl_number_strings(&part, &self.known, done, last,
                                              &codes[0] + first + done)
                 if done < last:
-                    self.grow()
+                    grow_numbered(&self.known)
             first += self.chunks[c].length
 
     def values(self):

@@ -1,0 +1,20 @@
+import numpy as np
+from numpy.typing import NDArray
+
+EMPTY: int
+OUTSIDE: int
+UNCLOSED: int
+BARE: int
+
+class Brackets:
+    def __init__(
+        self,
+        text: NDArray[np.uint32],
+        n_words: int,
+        production: NDArray[np.int32],
+        starts: NDArray[np.int64],
+        children: NDArray[np.int32],
+    ) -> None: ...
+    def read(
+        self, ends: NDArray[np.int64], sizes: NDArray[np.int64], tree: int, budget: int
+    ) -> tuple[int, int]: ...
