@@ -23,12 +23,12 @@ __all__ = [
 ]
 
 _NAMES = {loss.code: name for name, loss in LOSSES.items()}
-# Steps that shrink as 1/t, without averaging, end near where they were for long; where the mean loss
-# of the last epoch then lies below this share of the constant's, little doubt is left.
+# Steps that shrink as 1/t, without averaging, end near where they were for long; where the mean
+# loss of the last epoch then lies below this share of the constant's, little doubt is left.
 _CLEARLY_BETTER = 0.9
-# The mean loss of an epoch is taken before each step, so it is not that of the final weights, and in
-# the first epoch not even near it. Unless it is hopeless, a sample of the rows may show that the
-# final weights are clearly better than the constant, and only if it does not all rows are measured.
+# The mean loss of an epoch is taken before each step, so it is not that of the final weights, and
+# in the first epoch not even near it. Unless it is hopeless, a sample of the rows may show that the
+# final weights are clearly better than the constant, and only if not so all rows are measured.
 # What a sample can't see, a few rows of a huge loss, makes the last epoch hopeless.
 _HOPELESS = 2.0
 _EVERY, _FEWEST, _ENOUGH = 8, 1000, 1 << 14
