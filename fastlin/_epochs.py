@@ -35,6 +35,8 @@ _FETCH_BLOCK_BYTES = 512 << 10
 # Neighbouring rows whose targets correlate more than this are in some order of the target; blocks
 # of them would be visited one class at a time.
 _MAX_CORRELATION = 0.2
+# Epochs from which on one more pass over the rows is cheaper than what it saves in each
+_FEWEST_PUT_OFF = 3
 # What to do about steps that are too long.
 SHORTER_STEPS = (
     "Scale the columns of X, or take shorter steps: a lower eta0 or C, or a higher alpha where "
@@ -56,6 +58,11 @@ class EpochPlan:
     adaptive: bool = False
     verbose: int = 0
     callback: Callable[[dict[str, Any]], Any] | None = None
+
+    def puts_off(self, validates: bool) -> bool:
+        """Whether learners put off what they can: it takes a pass over the rows in the end, and
+        until then there are no averages to validate."""
+        return self.max_iter >= _FEWEST_PUT_OFF and not validates
 
 
 @dataclass
@@ -165,10 +172,14 @@ def train(
     The quantity that `tol` watches is the objective (progressive loss plus penalty), or the score
     that `validate` returns for held-out rows.
     """
-    progress = Progress(plan)
+    progress, puts_off = Progress(plan), plan.puts_off(validate is not None)
     while progress.goes_on:
+        if puts_off:
+            learner.put_off(X)
         loss = learner.visit(X, y, weight, order.next(), order.fetch)
         progress.judge(learner, loss, validate)
+    if puts_off:
+        learner.settle(X)
     return progress.report
 
 

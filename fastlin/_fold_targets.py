@@ -17,9 +17,9 @@ from ._learner import make_learner
 from ._online import relative_weight
 from ._safety import (
     best_constant_loss,
+    confirmed_if_worse,
     loss_if_worse_than_constant,
     may_be_worse,
-    measured_if_worse,
 )
 from ._validation import effective_weight
 
@@ -235,9 +235,10 @@ class Targets:
                 weight = weight * stream.sample_weight
         if len(weight):
             member = member & (weight > 0)
-        return measured_if_worse(
-            model.learner, self.rows, y, weight, np.flatnonzero(member), constant
-        )
+        return confirmed_if_worse(
+            model.learner, self.rows, y, weight, np.flatnonzero(member), constant,
+            np.inf if in_order else last,
+        )  # fmt: skip
 
 
 def _factor(total: np.ndarray | None) -> float:

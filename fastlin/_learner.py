@@ -23,6 +23,7 @@ __all__ = ["JointLearner", "Learner", "make_learner", "weights_in"]
 # Losses whose steps are shortened where they would pass the minimum of the row
 _WITH_REACH = {loss.code for loss in LOSSES.values() if loss.has_reach}
 _NOTHING = np.empty(0, dtype=np.int64)
+_NOTHING_OWED = np.empty(0)
 _FRESH_STATE = {
     "scale": 1.0,
     "intercept": 0.0,
@@ -180,6 +181,18 @@ class _Steps:
             stop = start + piece
             self.state = self._run(rule, X, y, weight, order[start:stop], fetch[start:stop])
 
+    def put_off(self, X: Rows, part: int = 0) -> None:
+        """The visits that follow are to rows of X, a part of the data with a number: what can be
+        summed up by row may be left until `settle` gets the same part again."""
+
+    @property
+    def has_debts(self) -> bool:
+        """Whether anything waits for `settle`."""
+        return False
+
+    def settle(self, X: Rows, part: int = 0) -> None:
+        """Catch up on what visits to a part have put off. Only then averages are right."""
+
     def _has_mean(self) -> bool:
         """Whether averaging is on and some step has counted."""
         return bool(self.rule["average_from"] and self.state["n_averaged"])
@@ -233,7 +246,32 @@ class Learner(_Steps):
         shape = self.v.shape
         self.paid = _kept(memory, "paid", shape, rule["l1"] > 0, self.v.dtype)
         self.u = _kept(memory, "u", shape, rule["average_from"] > 0, self.v.dtype)
+        self._owed = _NOTHING_OWED
+        self._debts: dict[int, np.ndarray] = {}
         super().__init__(rule, memory, self.v)
+
+    def put_off(self, X: Rows, part: int = 0) -> None:
+        """Let u wait. A step adds a multiple of its row to u, and however many epochs there are,
+        the sum of the multiples is one number per row: u costs one pass over the rows in all."""
+        if self.rule["average_from"] and not self.rule["l1"]:
+            if part not in self._debts:
+                self._debts[part] = np.zeros(len(X))
+            self._owed = self._debts[part]
+
+    @property
+    def has_debts(self) -> bool:
+        """Whether anything waits for `settle`."""
+        return bool(self._debts)
+
+    def settle(self, X: Rows, part: int = 0) -> None:
+        """Give u what the rows of a part owe it."""
+        owed = self._debts.pop(part, _NOTHING_OWED)
+        self._owed = _NOTHING_OWED
+        piece = rows_per_call(X)
+        for start in range(0, len(owed), piece):
+            if self.cancelled or is_cancelled():
+                raise Cancelled
+            _sgd.settle(X, owed, self.u, start, min(start + piece, len(owed)))
 
     @property
     def memory(self) -> dict[str, Any]:
@@ -249,11 +287,12 @@ class Learner(_Steps):
     def _run(self, rule, X, y, weight, order, fetch):
         if rule["step_rule"]:
             return _sgd.run_passive_aggressive(
-                X, y, weight, order, fetch, rule, self.state, self.v, self.u
+                X, y, weight, order, fetch, rule, self.state, self.v, self.u, self._owed
             )
         gradients = np.empty(rule["batch_size"])
         return _sgd.run(
-            X, y, weight, order, fetch, rule, self.state, self.v, self.u, self.paid, gradients
+            X, y, weight, order, fetch, rule, self.state, self.v, self.u, self._owed, self.paid,
+            gradients,
         )
 
     def weights(self, averaged: bool = True) -> tuple[np.ndarray, np.ndarray]:

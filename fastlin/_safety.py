@@ -17,17 +17,21 @@ from ._sgd import LOSSES, SCHEDULES
 
 __all__ = [
     "best_constant_loss",
+    "confirmed_if_worse",
     "loss_if_worse_than_constant",
     "may_be_worse",
-    "measured_if_worse",
 ]
 
 _NAMES = {loss.code: name for name, loss in LOSSES.items()}
-# The mean loss of the last epoch is taken before each step, so it is not that of the final weights.
-# If the steps shrink as 1/t, and nothing is averaged, and it lies below this share of the
-# constant's, a sample of the rows has to confirm it; in all other cases all rows are measured.
+# Steps that shrink as 1/t, without averaging, end near where they were for long; where the mean
+# loss of the last epoch then lies below this share of the constant's, little doubt is left.
 _CLEARLY_BETTER = 0.9
-_EVERY, _FEWEST = 8, 1000
+# The mean loss of an epoch is taken before each step, so it is not that of the final weights, and
+# in the first epoch not even near it. Unless it is hopeless, a sample of the rows may show that the
+# final weights are clearly better than the constant, and only if not so all rows are measured.
+# What a sample can't see, a few rows of a huge loss, makes the last epoch hopeless.
+_HOPELESS = 2.0
+_EVERY, _FEWEST, _ENOUGH = 8, 1000, 1 << 14
 # On targets that nothing predicts the constant is best; a model that comes so near it is no worse.
 _EQUAL = 1e-3
 # Halvings of the range of b: to a billionth of it.
@@ -47,13 +51,19 @@ def best_constant_loss(
     if n_outputs > 1:
         b = _best_joint_constant(rule, y, weight, n_outputs)
         return mean_loss(rule, np.tile(b, (len(y), 1)), y, weight)
+    if LOSSES[name].is_margin:
+        # Two points stand for all rows
+        positive = y > 0
+        if len(weight):
+            mass = [weight[~positive].sum(), weight[positive].sum()]
+        else:
+            mass = [len(y) - np.count_nonzero(positive), np.count_nonzero(positive)]
+        y, weight = np.array([-1.0, 1.0]), np.array(mass, dtype=np.float64)
     if not rule["fit_intercept"]:
         constant = 0.0
     elif LOSSES[name].is_margin:
-        # Two points stand for all rows, and no sensible response lies outside.
-        mass = weight if len(weight) else np.ones(len(y))
-        mass = np.array([mass[y < 0].sum(), mass[y > 0].sum()])
-        constant = _best_constant(rule, np.array([-1.0, 1.0]), mass, -40.0, 40.0)
+        # no sensible response lies outside
+        constant = _best_constant(rule, y, weight, -40.0, 40.0)
     elif name == "squared_error":
         constant = np.average(y, weights=weight if len(weight) else None)
     elif name == "quantile":
@@ -113,8 +123,7 @@ def loss_if_worse_than_constant(
 ) -> tuple[float, float] | None:
     """(loss, that of the best constant) if the learner's final weights don't beat it.
 
-    The perceptron criterion is 0 for w = 0, so it has none. See `may_be_worse` for when the final
-    weights are measured.
+    The perceptron criterion is 0 for w = 0, so it has none.
     """
     rule = learner.rule
     if _NAMES[rule["loss"]] == "perceptron":
@@ -122,13 +131,9 @@ def loss_if_worse_than_constant(
     constant = best_constant_loss(
         rule, y[rows], weight[rows] if len(weight) else weight, learner.n_outputs
     )
-    if not may_be_worse(rule, last_epoch_loss, constant, in_order):
-        sample = np.ascontiguousarray(rows[::_EVERY])
-        if len(sample) >= _FEWEST:
-            bound = constant * _CLEARLY_BETTER
-            if measured_if_worse(learner, X, y, weight, sample, bound) is None:
-                return None
-    return measured_if_worse(learner, X, y, weight, rows, constant)
+    return confirmed_if_worse(
+        learner, X, y, weight, rows, constant, np.inf if in_order else last_epoch_loss
+    )
 
 
 def may_be_worse(
@@ -143,6 +148,25 @@ def may_be_worse(
     if in_order or not steady or rule["average_from"] > 0:
         return True
     return last_epoch_loss > _CLEARLY_BETTER * constant
+
+
+def confirmed_if_worse(
+    learner: Any,
+    X: Rows,
+    y: np.ndarray,
+    weight: np.ndarray,
+    rows: np.ndarray,
+    constant: float,
+    last_epoch_loss: float,
+) -> tuple[float, float] | None:
+    """`measured_if_worse`, where a sample of the rows may say that the weights are clearly better,
+    unless the loss of the last epoch forbids it."""
+    sample = np.ascontiguousarray(rows[:: max(_EVERY, len(rows) // _ENOUGH)])
+    if len(sample) >= _FEWEST and last_epoch_loss <= _HOPELESS * constant:
+        bound = _CLEARLY_BETTER * constant
+        if measured_if_worse(learner, X, y, weight, sample, bound) is None:
+            return None
+    return measured_if_worse(learner, X, y, weight, rows, constant)
 
 
 def measured_if_worse(

@@ -174,6 +174,7 @@ def run_epochs(
         Whether all tasks visit the same rows, so that they are counted one by one.
     """
     meter: Meter | None = Meter(tasks[0].plan)
+    puts_off = tasks[0].plan.puts_off(validate is not None)
     active = list(range(len(tasks)))
     while active:
         for k in active:
@@ -185,6 +186,8 @@ def run_epochs(
             own = parts(block)
             for k in active:
                 tasks[k].begin(index, block.rows, *own[k])
+                if puts_off:
+                    tasks[k].learner.put_off(block.rows, index)
             _visit([tasks[k] for k in active], meter, n_jobs, batch, exact)
         if meter is not None:
             meter.note(0, tasks, last=True)
@@ -195,7 +198,21 @@ def run_epochs(
             learner = tasks[k].learner
             tasks[k].progress.judge(learner, learner.mean_loss(), score)
         active = [k for k in active if tasks[k].progress.goes_on]
+    if puts_off and any(task.learner.has_debts for task in tasks):
+        _settle(tasks, load, len(sequence), n_jobs)
     return entries
+
+
+def _settle(tasks: Sequence[StreamTask], load: Callable[[int, int | None], Block], n_blocks: int,
+            n_jobs: int | None) -> None:
+    """Catch up on what the learners have put off."""
+    for index in range(n_blocks):
+        block = load(index, index + 1 if index + 1 < n_blocks else None)
+        _parallel.run(
+            [partial(task.learner.settle, block.rows, index) for task in tasks],
+            n_jobs,
+            lambda: [task.cancel() for task in tasks],
+        )
 
 
 def _visit(

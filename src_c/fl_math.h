@@ -152,11 +152,12 @@ FL_INLINE void fl_sigmoid_pairs(const double *FL_RESTRICT z, double *FL_RESTRICT
             for (int l = 0; l < size; l++) e[l] = fl_exp_near(e[l]);
         }
         for (int l = 0; l < size; l++) {
-            const double larger = 1.0 / (1.0 + e[l]), smaller = e[l] * larger;
-            const double below = larger * (1.0 - 2.220446049250313e-16);
+            /* by the place, not by a branch: nobody can guess the signs of responses */
             const int positive = z[start + l] > 0;
-            out[2 * (start + l)] = positive ? fl_min(smaller, below) : larger;
-            out[2 * (start + l) + 1] = positive ? larger : smaller;
+            const double larger = 1.0 / (1.0 + e[l]), smaller = e[l] * larger;
+            const double below = larger * (1.0 - positive * 2.220446049250313e-16);
+            out[2 * (start + l) + positive] = larger;
+            out[2 * (start + l) + 1 - positive] = fl_min(smaller, below);
         }
     }
 }

@@ -13,6 +13,8 @@
 #ifndef FL_ROWS_H
 #define FL_ROWS_H
 
+#include <string.h>
+
 #include "fl_common.h"
 
 /* Weights beyond this many bytes don't fit the second-level cache, and fetching those of the rows
@@ -134,15 +136,29 @@ FL_INLINE void fl_prefetch_columns(const struct fl_rows *X, int64_t i,
     }
 }
 
+/* Adding this to the bits of a magnitude carries into the sign where the exponent is that of NaN
+ * and infinity: integers, since compilers leave comparisons of floats out of vector registers. */
 #define FL_REAL float
 #define FL_TYPED(name) name##_f32
+#define FL_BITS uint32_t
+#define FL_MAGNITUDE 0x7fffffffu
+#define FL_TO_SIGN 0x00800000u
 #include "fl_rows.inc.h"
+#undef FL_BITS
+#undef FL_MAGNITUDE
+#undef FL_TO_SIGN
 #undef FL_REAL
 #undef FL_TYPED
 
 #define FL_REAL double
 #define FL_TYPED(name) name##_f64
+#define FL_BITS uint64_t
+#define FL_MAGNITUDE 0x7fffffffffffffffu
+#define FL_TO_SIGN 0x0010000000000000u
 #include "fl_rows.inc.h"
+#undef FL_BITS
+#undef FL_MAGNITUDE
+#undef FL_TO_SIGN
 #undef FL_REAL
 #undef FL_TYPED
 

@@ -375,6 +375,16 @@ FL_INLINE void FL_TYPED(fl_add_outer)(struct fl_row row, double c, int64_t d, do
     }
 }
 
+/* Whether x holds no NaN or infinity. */
+FL_INLINE int FL_TYPED(fl_all_finite)(const FL_REAL *FL_RESTRICT x, int64_t n) {
+    FL_BITS carried = 0, bits;
+    for (int64_t k = 0; k < n; k++) {
+        memcpy(&bits, x + k, sizeof bits);
+        carried |= (bits & FL_MAGNITUDE) + FL_TO_SIGN;
+    }
+    return carried <= FL_MAGNITUDE;
+}
+
 /* How many entries of a row are not 0. */
 FL_INLINE int64_t FL_TYPED(fl_count_entries)(struct fl_row row) {
     int64_t n = 0;

@@ -138,9 +138,12 @@ def assert_close(got, expected, dtype):
     np.testing.assert_allclose(got, expected, rtol=0, atol=tolerance * scale)
 
 
-def trained(X, y, orders, rule, weight=NO_WEIGHT, n_outputs=1):
+def trained(X, y, orders, rule, weight=NO_WEIGHT, n_outputs=1, puts_off=False):
     rows = as_rows(X)
     learner = make_learner(rows.shape[1], rows.dtype, rule, n_outputs)
     for order in orders:
+        if puts_off:
+            learner.put_off(rows)
         learner.last_loss = learner.visit(rows, y, weight, order, order[3:])
+    learner.settle(rows)
     return learner

@@ -50,6 +50,9 @@ def test_learner_equals_the_reference(layout, config):
         w, b = learner.weights()
         assert_close(w[0], slow.mean_w, layout.dtype)
         assert_close(b[0], slow.mean_b, layout.dtype)
+        late = trained(X, y, orders, make_rule(**config), weight, puts_off=True)
+        assert late.weights(averaged=False)[0].tobytes() == learner.weights(False)[0].tobytes()
+        assert_close(late.weights()[0][0], slow.mean_w, layout.dtype)
 
 
 @pytest.mark.parametrize("average", [False, True])
@@ -65,7 +68,7 @@ def test_passive_aggressive_equals_the_reference(layout, loss, variant, fit_inte
     rule = make_rule(
         loss, learning_rate=variant, eta0=0.3, fit_intercept=fit_intercept, average=average
     )
-    learner = trained(X, y, orders, rule, weight)
+    learner = trained(X, y, orders, rule, weight, puts_off=average)
     slow = reference.passive_aggressive(
         dense,
         y,
@@ -260,6 +263,8 @@ def test_wide_rows_take_the_prefetching_path():
     X = sparse.random_array((60, 70_000), density=1e-3, rng=rng, format="csr")
     y = np.where(np.arange(60) % 2, 1.0, -1.0)
     orders = epochs(60)
-    learner = trained(X, y, orders, make_rule("log_loss", eta0=0.5, average=True))
+    rule = make_rule("log_loss", eta0=0.5, average=True)
     slow = reference.sgd(X.toarray(), y, orders, loss="log_loss", eta=lambda t: 0.5, average_from=1)
-    assert_close(learner.weights()[0][0], slow.mean_w, np.float64)
+    for puts_off in (False, True):
+        learner = trained(X, y, orders, rule, puts_off=puts_off)
+        assert_close(learner.weights()[0][0], slow.mean_w, np.float64)

@@ -137,7 +137,7 @@ WRITTEN = {
     "primal_cd": {"mean", "curvature", "w", "r", "out", "h", "G", "places", "values", "v"},
     "respond": {"out"},
     "rows": {"out"},
-    "sgd": {"v", "u", "paid", "gradients", "w"},
+    "sgd": {"v", "u", "owed", "paid", "gradients", "w"},
     "strings": {"codes"},
     "text": {"indptr", "indices", "data"},
     "transpose": {"ends", "heads", "rows", "values", "entry", "buffer"},

@@ -3,7 +3,7 @@ becomes `Rows`. Only `fastlin/_data.py` builds `Rows`: kernels trust its structu
 
 import numpy as np
 
-from .c cimport (FL_CSR, FL_DENSE, FL_NEAR_BYTES, FL_ONES, FL_SIGNED, dot, fl_per_column,
+from .c cimport (FL_CSR, FL_DENSE, FL_NEAR_BYTES, FL_ONES, FL_SIGNED, all_finite, dot, fl_per_column,
                  fl_per_column_add, fl_per_column_none, fl_per_column_plan, fl_prefetch_columns,
                  int32_t, int64_t, prefetch_row, real, row_at,
                  square_norm)
@@ -209,24 +209,11 @@ def scan_columns(const int64_t[::1] indptr, const int32_t[::1] indices, Py_ssize
 def first_non_finite(const real[::1] values, Py_ssize_t start, Py_ssize_t stop):
     """Position of the first NaN or infinity in values[start:stop], else -1."""
     cdef Py_ssize_t k
-    cdef real lane[8]
-    cdef real total = 0
-    cdef Py_ssize_t l
-    for l in range(8):
-        lane[l] = 0
-    with nogil:
-        # 0 * x is 0 for finite x and NaN otherwise: no branch in the scan.
-        k = start
-        while k + 8 <= stop:
-            for l in range(8):
-                lane[l] += values[k + l] * 0
-            k += 8
-        while k < stop:
-            lane[0] += values[k] * 0
-            k += 1
-        for l in range(8):
-            total += lane[l]
-    if total == 0:
+    cdef bint good = stop <= start
+    if not good:
+        with nogil:
+            good = all_finite(&values[start], stop - start)
+    if good:
         return -1
     for k in range(start, stop):
         if values[k] * 0 != 0:

@@ -17,6 +17,7 @@ def run(
     state: dict[str, Any],
     v: _Floats,
     u: _Floats,
+    owed: NDArray[np.float64],
     paid: _Floats,
     gradients: NDArray[np.float64],
 ) -> dict[str, Any]: ...
@@ -30,7 +31,11 @@ def run_passive_aggressive(
     state: dict[str, Any],
     v: _Floats,
     u: _Floats,
+    owed: NDArray[np.float64],
 ) -> dict[str, Any]: ...
+def settle(
+    X: Rows, owed: NDArray[np.float64], u: _Floats, start: int, stop: int
+) -> None: ...
 def publish(state: dict[str, Any], v: _Floats, paid: _Floats, w: _Floats) -> None: ...
 def publish_mean(
     state: dict[str, Any], v: _Floats, u: _Floats, w: _Floats

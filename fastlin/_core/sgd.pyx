@@ -3,11 +3,12 @@ the step and the symbols."""
 
 from libc.stdint cimport int64_t
 
-from .c cimport (dot, fl_loss, fl_loss_add, fl_loss_has_reach, fl_loss_reach, fl_loss_settle,
-                 fl_loss_sum, fl_pa_coefficient, fl_per_column, fl_row, fl_rows, fl_sgd_eta,
-                 fl_sgd_publish_f32, fl_sgd_publish_f64, fl_sgd_publish_mean_f32,
-                 fl_sgd_publish_mean_f64, fl_sgd_rule, fl_sgd_safe_eta, fl_sgd_state, real, row_at,
-                 sgd_add, sgd_add_and_pay, sgd_decay, square_norm)
+from .c cimport (dot, fl_axpy_f32, fl_axpy_f64, fl_loss, fl_loss_add, fl_loss_has_reach,
+                 fl_loss_reach, fl_loss_settle, fl_loss_sum, fl_pa_coefficient, fl_per_column,
+                 fl_per_column_add, fl_per_column_none, fl_per_column_plan, fl_prefetch_columns,
+                 fl_row, fl_rows, fl_sgd_eta, fl_sgd_publish_f32, fl_sgd_publish_f64,
+                 fl_sgd_publish_mean_f32, fl_sgd_publish_mean_f64, fl_sgd_rule, fl_sgd_safe_eta,
+                 fl_sgd_state, real, row_at, sgd_add, sgd_add_and_pay, sgd_decay, square_norm)
 from .rows cimport Rows
 
 cdef inline double step_length(const fl_sgd_rule *rule, const fl_rows *X, int64_t i, double p,
@@ -22,13 +23,40 @@ cdef inline double step_length(const fl_sgd_rule *rule, const fl_rows *X, int64_
     return fl_sgd_safe_eta(eta, g, square_norm(row_at(X, i, v), v) + rule.fit_intercept, reach)
 
 
+cdef inline void owe(double *debts, int64_t i, const fl_sgd_state *state, double c,
+                     const real *v) noexcept nogil:
+    """Note what u would have got from a step v += c x_i; `v` only says which type it is."""
+    if debts != NULL:
+        debts[i] += state.sum_scale * <real>c
+
+
+def settle(Rows X, const double[::1] owed, real[::1] u, Py_ssize_t start, Py_ssize_t stop):
+    """u += sum_i owed_i x_i over the rows i = start..stop-1: what visits have put off."""
+    cdef Py_ssize_t i
+    cdef real *sums = &u[0]
+    cdef fl_per_column columns = fl_per_column_none()
+    fl_per_column_add(&columns, sums, sizeof(real))
+    fl_per_column_plan(&columns, &X.c)
+    with nogil:
+        for i in range(start, stop):
+            if columns.ahead and i + columns.ahead < stop:
+                fl_prefetch_columns(&X.c, i + columns.ahead, &columns)
+            if owed[i] == 0:
+                continue
+            if real is float:
+                fl_axpy_f32(row_at(&X.c, i, sums), <float>owed[i], sums)
+            else:
+                fl_axpy_f64(row_at(&X.c, i, sums), owed[i], sums)
+
+
 def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int64_t[::1] order,
         const int64_t[::1] fetch, fl_sgd_rule rule, fl_sgd_state state, real[::1] v, real[::1] u,
-        real[::1] paid, double[::1] gradients):
+        double[::1] owed, real[::1] paid, double[::1] gradients):
     """Visit the rows in `order`, one step per `rule.batch_size` of them; returns the new state.
 
-    `sample_weight`, `u` and `paid` may be empty: no weights, no averaging, no L1 penalty.
-    `gradients` holds the batch's derivatives: batch_size entries. For `fetch` see `look_ahead`.
+    `sample_weight`, `u` and `paid` may be empty: no weights, no averaging, no L1 penalty. With an
+    `owed` that is not empty the rows' part of u is put off, see `settle`. `gradients` holds the
+    batch's derivatives: batch_size entries. For `fetch` see `look_ahead`.
     """
     cdef Py_ssize_t k = 0, r, m, stop = order.shape[0]
     cdef int64_t i, d = X.c.d
@@ -37,8 +65,10 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
     cdef real *weights = &v[0]
     cdef real *sums = &u[0] if u.shape[0] else NULL
     cdef real *payments = &paid[0] if paid.shape[0] else NULL
+    cdef double *debts = &owed[0] if owed.shape[0] else NULL
+    cdef real *visited = sums if debts == NULL else NULL
     cdef fl_loss_sum total = fl_loss_sum(0, 1)
-    cdef fl_per_column columns = kept_per_column(&X.c, 1, weights, sums, payments)
+    cdef fl_per_column columns = kept_per_column(&X.c, 1, weights, visited, payments)
     cdef fl_row row
     with nogil:
         while k < stop:
@@ -63,7 +93,8 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
                 if payments != NULL and r + 1 == m:
                     sgd_add_and_pay(&state, row, factor * g, weights, sums, payments)
                 elif g != 0:
-                    sgd_add(&state, row, factor * g, weights, sums)
+                    sgd_add(&state, row, factor * g, weights, visited)
+                    owe(debts, order[k + r], &state, factor * g, weights)
                 if rule.fit_intercept:
                     state.intercept -= step * g / m
             if payments != NULL:
@@ -79,15 +110,16 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
 
 def run_passive_aggressive(Rows X, const double[::1] y, const double[::1] sample_weight,
                            const int64_t[::1] order, const int64_t[::1] fetch, fl_sgd_rule rule,
-                           fl_sgd_state state, real[::1] v, real[::1] u):
-    """Passive-aggressive steps on the rows in `order`; returns the new state. For `fetch` see
-    `look_ahead`."""
+                           fl_sgd_state state, real[::1] v, real[::1] u, double[::1] owed):
+    """Passive-aggressive steps on the rows in `order`; returns the new state. For `owed` see
+    `settle`, for `fetch` `look_ahead`."""
     cdef Py_ssize_t k, stop = order.shape[0]
     cdef int64_t i
     cdef double p, g, s, q, loss, change
     cdef bint weighted = sample_weight.shape[0] > 0
     cdef real *weights = &v[0]
-    cdef real *sums = &u[0] if u.shape[0] else NULL
+    cdef double *debts = &owed[0] if owed.shape[0] else NULL
+    cdef real *sums = &u[0] if u.shape[0] and debts == NULL else NULL
     cdef fl_per_column columns = kept_per_column(&X.c, 1, weights, sums, <const real *>NULL)
     cdef fl_row row
     with nogil:
@@ -106,6 +138,7 @@ def run_passive_aggressive(Rows X, const double[::1] y, const double[::1] sample
                 if q > 0:
                     change = fl_pa_coefficient(&rule, loss, g, q + rule.fit_intercept, s)
                     sgd_add(&state, row, change, weights, sums)
+                    owe(debts, i, &state, change, weights)
                     if rule.fit_intercept:
                         state.intercept += change
             end_step(&rule, &state)
