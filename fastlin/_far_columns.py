@@ -143,7 +143,8 @@ def _candidates(X: Rows) -> Shift | None:
 def _in_all(X: Rows, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """(columns with an entry in each of these rows, these entries, mean square of the rows)"""
     if X.layout == "dense":
-        values = X.values.reshape(X.shape)[rows].astype(np.float64)
+        values = np.empty((len(rows), X.shape[1]))
+        values[:] = X.values.reshape(X.shape)[rows]
         return np.arange(X.shape[1]), values, float(np.square(values).sum() / len(rows))
     bounds = [slice(int(X.indptr[i]), int(X.indptr[i + 1])) for i in rows]
     columns = np.sort(X.indices[min(bounds, key=lambda part: part.stop - part.start)])
@@ -153,8 +154,8 @@ def _in_all(X: Rows, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
         columns = columns[np.isin(columns, X.indices[part])]
     values, square = np.empty((len(rows), len(columns))), 0.0
     for row, part in enumerate(bounds):
-        own = X.values[part].astype(np.float64)
-        square += float(own @ own) / len(rows)
+        own = X.values[part]
+        square += float(np.square(own, dtype=np.float64).sum()) / len(rows)
         at = np.flatnonzero(np.isin(X.indices[part], columns))
         values[row] = own[at[np.argsort(X.indices[part][at])]]
     return columns, values, square
