@@ -169,7 +169,10 @@ def _as_column_type(given: Any, dtype: np.dtype) -> np.ndarray:
 
 
 def positions_in(categories: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return the position of each value among the categories; -1 for those that are not there."""
+    """Return the position of each value among the categories; -1 for those that are not there.
+
+    Libraries of tables disagree whether what is missing is None or NaN: where only one of them is a
+    category, it stands for both."""
     kind = categories.dtype.kind
     if len(categories) == 0:
         return np.full(len(values), -1, np.int64)
@@ -183,11 +186,12 @@ def positions_in(categories: np.ndarray, values: np.ndarray) -> np.ndarray:
     cells = categories.tolist()
     numbered = dict(zip(cells, range(len(cells)), strict=True))
     nan = len(cells) - 1 if cells[-1] is not None and is_missing(cells[-1]) else -1
+    missing = nan if nan >= 0 else numbered.get(None, -1)
     places = [numbered.get(value, -1) for value in values.tolist()]
     # NaN differs from itself, so it is looked for only among what was not found.
     return np.array(
         [
-            nan if place < 0 and value is not None and is_missing(value) else place
+            missing if place < 0 and is_missing(value) else place
             for place, value in zip(places, values.tolist(), strict=True)
         ],
         dtype=np.int64,

@@ -13,11 +13,12 @@ import numpy as np
 
 from ._core import rows as _rows
 from ._core.rows import Rows
+from ._memory import check_dense
 from ._targets import refuse_lazy, refuse_masked
 from ._validation import check_feature_names, check_n_features
 
-__all__ = ["Rows", "as_rows", "canonical_csr", "checked_sparse_rows", "compact_rows", "own_rows",
-           "rows_from_parts", "rows_of"]
+__all__ = ["Rows", "as_rows", "canonical_csr", "checked_sparse_rows", "compact_rows", "dense_array",
+           "own_rows", "rows_from_parts", "rows_of"]
 
 # Entries per call of a scan: some milliseconds.
 _PIECE = 1 << 24
@@ -411,3 +412,12 @@ def _retype(X: Rows, dtype: np.dtype) -> Rows:
     if place >= 0:
         raise ValueError(f"X holds a value too large for {dtype}: {X.values.reshape(-1)[place]}.")
     return _rows.make_rows(X.layout, n, d, values, X.indices, X.indptr, dtype)
+
+
+def dense_array(X: Rows, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    """What numpy makes of rows: a new array, if memory has room for it."""
+    if copy is False:
+        raise ValueError("copy must be None or True for Rows, got False: the array is new.")
+    check_dense(*X.shape, X.dtype.itemsize)
+    dense = X.toarray()
+    return dense if dtype is None else dense.astype(dtype, copy=False)

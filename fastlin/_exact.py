@@ -346,10 +346,11 @@ class ExactClassifierMixin:
         y : array-like of shape (n_samples,)
             Class labels of any type that can be sorted. Or several labels per row, each a problem
             of its own, whatever `multi_class` says: a matrix of zeros and ones of shape (n_samples,
-            n_labels), dense or sparse, or a list with a set of labels for each row. Keys of
-            class_weight then are 0 and 1: lacking a label, and having it. Or, for a softmax and
-            for sparsemax, soft labels: fractions of shape (n_samples, n_classes) that sum to 1 in
-            each row, whose classes are numbered.
+            n_labels), dense or sparse (whole numbers as floats too, so a one-hot matrix), or a list
+            with a set of labels for each row. Keys of class_weight then are 0 and 1: lacking a
+            label, and having it. Or, for a softmax and for sparsemax, soft labels: fractions of
+            shape (n_samples, n_classes) that sum to 1 in each row. The columns of a data frame with
+            names are the classes by these names; others are numbered.
         sample_weight : array-like of shape (n_samples,), optional
             Weights that count as repetitions; 0 removes a row. Class weights multiply them.
 

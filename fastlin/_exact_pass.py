@@ -21,6 +21,7 @@ from ._dual_lanes import DualPass
 from ._dual_models import Centre, DualModel, DualStream
 from ._epochs import row_order
 from ._exact import ExactClassifierMixin, check_size
+from ._far_columns import Shift
 from ._fold_targets import Job, Targets
 from ._joint_pass import JointTask
 from ._lanes import LANES
@@ -161,8 +162,8 @@ def _go_on_alone(stream: DualStream, model: DualModel, seed: np.ndarray) -> None
 
 
 def _work(rows: Rows) -> Rows | None:
-    """The rows that descent runs on, unless their values are too large for float32."""
-    if longest_square(rows) > _MOST_SINGLE:
+    """The rows that descent runs on, unless float32 is too little for their values."""
+    if longest_square(rows) > _MOST_SINGLE or Shift.of(rows) is not None:
         return None
     return prepared(as_rows(rows, np.float32), LANES[-1], _USUAL_EPOCHS)[0]
 

@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from ._blocks import row_squares
+from ._far_columns import near_zero
 from ._joint_problem import JointFit, JointProblem
 from ._solve import PEER_SOLVERS, SOLVERS, Solver, chosen, is_little
 
@@ -44,12 +45,21 @@ def solve(problem: JointProblem, solver: str, tol: float, max_iter: int, seed: n
     """The optimum of a problem to a relative duality gap of `tol`, or what `max_iter` allows."""
     # an answer that is not finite is refused where it would be published
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        if solver in ("auto", *PEER_SOLVERS):
-            return _automatic(problem, tol, max_iter, seed, start)
-        run = chosen(solver, problem, {**SOLVERS, **JOINT_SOLVERS}).run
-        if solver == "primal_cd":
-            run = _by_columns(problem)
-        return run(problem, tol, max_iter, seed, start)
+        def near(problem: JointProblem, start: JointFit | None) -> JointFit:
+            return _solved(problem, solver, tol, max_iter, seed, start)
+
+        return near_zero(problem, start, near)
+
+
+def _solved(problem: JointProblem, solver: str, tol: float, max_iter: int, seed: np.ndarray,
+            start: JointFit | None) -> JointFit:
+    """`solve`, whatever numbers come up on the way."""
+    if solver in ("auto", *PEER_SOLVERS):
+        return _automatic(problem, tol, max_iter, seed, start)
+    run = chosen(solver, problem, {**SOLVERS, **JOINT_SOLVERS}).run
+    if solver == "primal_cd":
+        run = _by_columns(problem)
+    return run(problem, tol, max_iter, seed, start)
 
 
 def _automatic(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarray,

@@ -16,6 +16,7 @@ from . import _parallel
 from ._core.rows import Rows
 from ._data import as_rows
 from ._exceptions import warn_convergence
+from ._far_columns import Shift
 from ._folds import splits_of
 from ._params import ArrayLike, Boolean, Constraint, Either, Integer, OneOf, Real
 from ._paths import alpha_grid, fold_errors, path
@@ -100,6 +101,8 @@ class SearchedPathMixin:
         """
         me: Any = self
         rows, y, weight = me._begin(X, y, sample_weight)
+        shift = Shift.of(rows) if me.fit_intercept else None
+        rows = rows if shift is None else shift.taken_off(rows)
         problem = Problem(X=rows, y=y, weight=_NO_WEIGHTS if weight is None else weight,
                           loss="squared_error", fit_intercept=bool(me.fit_intercept),
                           positive=bool(me.positive))
@@ -120,6 +123,8 @@ class SearchedPathMixin:
         me.mse_path_ = np.squeeze(np.moveaxis(errors, 2, 1))
         chosen = replace(problem, l1=me.alpha_ * ratios[best], l2=me.alpha_ * (1 - ratios[best]))
         answer = search.run(chosen, float(me.tol), me.max_iter)
+        if shift is not None:
+            answer = shift.put_back(answer, rows.dtype)
         me._publish([answer], rows.dtype, [0], 1)
         warn_of(type(self).__name__, [*fits, answer], me.tol)
         return self
@@ -158,6 +163,8 @@ def regularization_path_of(X: Any, y: Any, sample_weight: Any,
     for name, constraint in _CONSTRAINTS.items():
         constraint.check(name, options[name])
     rows = as_rows(X)
+    shift = Shift.of(rows) if options["fit_intercept"] else None
+    rows = rows if shift is None else shift.taken_off(rows)
     problem = _problem(rows, y, sample_weight, options)
     search = Search(problem)
     ratio, tol = float(options["l1_ratio"]), float(options["tol"])
@@ -165,6 +172,8 @@ def regularization_path_of(X: Any, y: Any, sample_weight: Any,
     coefs = np.empty((len(alphas), rows.shape[1]), rows.dtype)
     fits = []
     for k, fit in enumerate(path(search, problem, ratio, alphas, tol, options["max_iter"])):
+        if shift is not None:
+            fit = shift.put_back(fit, rows.dtype)
         coefs[k] = fit.coef
         fits.append(replace(fit, coef=_NO_WEIGHTS))
     warn_of("regularization_path", fits, tol)

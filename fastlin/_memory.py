@@ -6,7 +6,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-__all__ = ["available_memory", "check_bytes", "check_room", "machine_bytes", "spelt_size"]
+__all__ = [
+    "available_memory", "check_bytes", "check_dense", "check_room", "machine_bytes", "spelt_size",
+]  # fmt: skip
 
 # Where Linux tells what a container may use and uses: version 2 of its groups, then version 1.
 _GROUPS = (
@@ -67,6 +69,16 @@ def check_bytes(needed: int, d: int) -> None:
         raise ValueError(
             f"X has {d:,} columns: training needs {spelt_size(needed)} of memory, of which "
             f"{spelt_size(free)} are available; hash the columns to fewer."
+        )
+
+
+def check_dense(n: int, d: int, itemsize: int) -> None:
+    """Raise if so many rows and columns don't fit into memory as an array."""
+    needed, free = n * d * itemsize, available_memory() if n * d * itemsize >= _SMALL else None
+    if free is not None and needed > free:
+        raise ValueError(
+            f"Rows of {n:,} x {d:,} take {spelt_size(needed)} as a dense array, of which "
+            f"{spelt_size(free)} are available; use Rows.to_csr(), or output='csr' of the encoder."
         )
 
 

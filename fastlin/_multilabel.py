@@ -1,10 +1,11 @@
 """Several labels per row: each label is a binary problem of its own, whatever `multi_class` says.
 
 A target is a matrix of zeros and ones with a column per label, dense or sparse, or a list with a
-set of labels per row. Kept are the rows that have each label, from which the target of a column is
-made when its learner is trained, and forgotten thereafter: the matrix of 10,000 labels of a million
-rows is never there. A label that all rows have, or none, leaves nothing to learn: its response is
-infinite.
+set of labels per row. The labels of a matrix are the numbers of its columns, or their names if it
+is a data frame that has names; a later frame may have them in another order. Kept are the rows that
+have each label, from which the target of a column is made when its learner is trained, and
+forgotten thereafter: the matrix of 10,000 labels of a million rows is never there. A label that all
+rows have, or none, leaves nothing to learn: its response is infinite.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ from ._targets import (
 from ._validation import effective_weight
 
 __all__ = [
-    "LabelColumn", "Labels", "above_thresholds", "as_array", "check_warm_start", "constant_labels",
-    "has_labels", "indicator_for", "is_multilabel", "keep_labels", "labels_in_stream",
-    "labels_of_rows", "target_of",
+    "LabelColumn", "Labels", "above_thresholds", "as_array", "check_warm_start", "column_names",
+    "constant_labels", "has_labels", "indicator_for", "is_multilabel", "keep_labels",
+    "labels_in_stream", "labels_of_rows", "target_of",
 ]  # fmt: skip
 
 _SETS = (set, frozenset)
@@ -131,7 +132,7 @@ def _read(estimator: Any, y: Any, n_samples: int | None) -> Labels:
     else:
         refuse_masked(y, "y")
         matrix = _as_matrix(y)
-        labels = _of_sets(estimator, y) if matrix is None else _of_dense(matrix)
+        labels = _of_sets(estimator, y) if matrix is None else _of_dense(matrix, column_names(y))
     if n_samples is not None and labels.n != n_samples:
         raise ValueError(
             f"X and y must have the same number of rows: X has {n_samples} and y has {labels.n}."
@@ -159,12 +160,22 @@ def _as_matrix(y: Any) -> np.ndarray | None:
     return None if matrix.ndim == 1 or named else matrix
 
 
-def _of_dense(matrix: np.ndarray) -> Labels:
+def column_names(y: Any) -> np.ndarray | None:
+    """The names of the columns of a data frame, if all are strings and no two the same."""
+    names = getattr(y, "column_names", getattr(y, "columns", None))
+    if names is None or callable(names):
+        return None
+    names = list(names)
+    told = all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
+    return np.array(names) if told and names else None
+
+
+def _of_dense(matrix: np.ndarray, names: np.ndarray | None = None) -> Labels:
     """Of a matrix of zeros and ones."""
     ones = matrix == 1
     _refuse_other(matrix[~(ones | (matrix == 0))], matrix.shape)
     label, rows = np.nonzero(ones.T)
-    return _by_number(len(matrix), matrix.shape[1], label, rows)
+    return _by_number(len(matrix), matrix.shape[1], label, rows, names)
 
 
 def _of_sparse(matrix: Any) -> Labels:
@@ -189,9 +200,28 @@ def _refuse_other(values: np.ndarray, shape: tuple) -> None:
         )
 
 
-def _by_number(n: int, K: int, label: np.ndarray, rows: np.ndarray) -> Labels:
-    """Labels that are the numbers of columns."""
-    return Labels(np.arange(K), n, _ends(label, K), rows.astype(np.int64), True)
+def _by_number(n: int, K: int, label: np.ndarray, rows: np.ndarray,
+               names: np.ndarray | None = None) -> Labels:
+    """Labels that are columns: their numbers, or their names."""
+    classes = np.arange(K) if names is None else names
+    return Labels(classes, n, _ends(label, K), rows.astype(np.int64), True)
+
+
+def _in_order_of(labels: Labels, known: np.ndarray) -> Labels | None:
+    """Labels that are columns, as those that are known; None if they are others. Columns without
+    names, on either side, go by their numbers."""
+    own = labels.classes
+    if len(own) != len(known):
+        return None
+    if own.dtype.kind != "U" or known.dtype.kind != "U" or np.array_equal(own, known):
+        return Labels(known, labels.n, labels.ends, labels.rows, True)
+    place = {name: k for k, name in enumerate(own.tolist())}
+    if set(place) != set(known.tolist()):
+        return None
+    parts = np.split(labels.rows, labels.ends[1:-1])
+    parts = [parts[place[name]] for name in known.tolist()]
+    ends = np.concatenate([[0], np.cumsum([len(part) for part in parts])])
+    return Labels(known, labels.n, ends, np.concatenate(parts), True)
 
 
 def _ends(label: np.ndarray, K: int) -> np.ndarray:
@@ -254,12 +284,13 @@ def labels_in_stream(estimator: Any, y: Any, given: Labels | Any, classes: Any,
         expected = told = given.classes if known is None else known
         if classes is not None:
             told = encode_labels(check_target(classes, estimator))[0]
-        if len(expected) != len(given.classes) or not np.array_equal(told, expected):
+        ordered = _in_order_of(given, expected)
+        if ordered is None or not np.array_equal(told, np.sort(expected)) and told is not expected:
             raise ValueError(
                 f"y must have a column for each label, {listed(told.tolist())}, got a matrix of "
-                f"{len(given.classes)} columns."
+                f"{len(given.classes)} columns: {listed(given.classes.tolist())}."
             )
-        return Labels(expected, given.n, given.ends, given.rows, True)
+        return ordered
     known = partial_fit_classes(estimator, classes)
     flat, rows = _flattened(y)
     codes = np.zeros(0, np.int32)
@@ -345,12 +376,13 @@ def indicator_for(estimator: Any, y: Any, n_samples: int) -> np.ndarray:
         return _of_dense(y).indicator()
     labels, known = _read(estimator, y, n_samples), estimator.classes_
     if labels.by_number:
-        if len(labels.classes) != len(known):
+        ordered = _in_order_of(labels, known)
+        if ordered is None:
             raise ValueError(
                 f"y must have a column for each of the {len(known)} labels, got "
-                f"{len(labels.classes)}."
+                f"{len(labels.classes)}: {listed(labels.classes.tolist())}."
             )
-        return labels.indicator()
+        return ordered.indicator()
     place = {label: k for k, label in enumerate(known.tolist())}
     columns = np.array([place.get(label, -1) for label in labels.classes.tolist()], np.intp)
     matrix, given = np.zeros((labels.n, len(known)), np.int64), labels.indicator()

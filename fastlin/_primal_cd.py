@@ -43,8 +43,8 @@ _CHECK = 6
 _LOOKS = 2.0
 _CHEAP = 1e6
 _MOST_IN_A_ROUND = 300
-# The others. Quadratic models on one working set:
-_MOST_MODELS = 10
+# The others. Quadratic models on one working set, and near the optimum, where Newton steps do more:
+_MOST_MODELS, _FEW_MODELS = 10, 2
 # Least curvature of a row, as a share of its slope: bounds the steps where a loss is nearly a line.
 _LEAST_BEND = 1e-3
 # The line search: share of the fall that the model promises, rounding of a sum of losses as a share
@@ -327,40 +327,41 @@ class _Curved(_Part):
         return max(shrunk, problem.dual(self.a, v)) if problem.l2 > 0 else shrunk
 
     def descend(self, chosen: np.ndarray, most: int, gap: float, least: float) -> int:
-        """Newton steps on the chosen weights."""
+        """Newton steps on the chosen weights. What counts is turns over the rows and Newton steps,
+        not the products within these, nor turns by products of pairs."""
         chosen = self.model.varying(chosen)
         if not len(chosen):
             self._adjust_intercept()
             return 1
-        turns, enough, problem = 0, 0.1 * max(gap, 0.1 * least), self.problem
+        turns, work, enough, problem = 0, 0, 0.1 * max(gap, 0.1 * least), self.problem
         r, h = np.empty_like(self.z), np.empty_like(self.z)
         loss = self._expand(self.z, r, h)
         begin = loss + problem.penalty(self.w)
-        for _ in range(_MOST_MODELS):
+        for _ in range(_MOST_MODELS if self._fall > _NEAR else _FEW_MODELS):
             w, slopes = self.w.copy(), r.copy()
-            taken, b = self._to_model_minimum(chosen, w, r, h, most - turns, enough)
-            turns += taken
+            taken, by_pairs, b = self._to_model_minimum(chosen, w, r, h, most - turns, enough)
+            turns += max(1, taken)
+            work += taken + by_pairs
             before = loss + problem.penalty(self.w)
             loss = self._search_line(chosen, w, b, slopes, before, r, h)
             after = loss + problem.penalty(self.w)
             self._fall = (before - after) / before
             if turns >= most or before - after <= enough:
                 break
-        speed = (begin - after) / max(1, turns)
+        speed = (begin - after) / max(1, work)
         return turns + self._along_the_face(r, h, loss, most - turns, speed)
 
     def _along_the_face(self, r: np.ndarray, h: np.ndarray, loss: float, most: int,
                         speed: float) -> int:
-        """Newton steps on the weights that are not 0: turns taken."""
-        turns, problem = 0, self.problem
+        """Newton steps on the weights that are not 0: how many."""
+        steps, problem = 0, self.problem
         for _ in range(_MOST_FACE_STEPS):
-            if self._fall > _NOT_YET or problem.positive or turns >= most:
+            if self._fall > _NOT_YET or problem.positive or steps >= most:
                 break
             face = Face(problem, self.model, self.w, r, h)
             near = self._fall < _NEAR
-            products = min(_MOST_PRODUCTS if near else _FEW_PRODUCTS, most - turns)
-            d, products = face.direction(products, self._damping)
-            turns += products
+            d, products = face.direction(_MOST_PRODUCTS if near else _FEW_PRODUCTS, self._damping)
+            steps += 1
             before = loss + problem.penalty(self.w)
             found = face.step(d, self.z, before, self._expand)
             if found is None:
@@ -374,13 +375,13 @@ class _Curved(_Part):
             whole = len(face.chosen) == np.count_nonzero(self.w[face.chosen])
             if whole or before - after < _WORTH * products * speed:
                 break
-        return turns
+        return steps
 
     def _to_model_minimum(self, chosen: np.ndarray, w: np.ndarray, r: np.ndarray, h: np.ndarray,
-                          most: int, enough: float) -> tuple[int, float]:
+                          most: int, enough: float) -> tuple[int, int, float]:
         """Near the minimum of the quadratic model at the present responses, with the curvatures of
-        the last model if they still serve: (turns taken, change of the intercept); `w` and `r`
-        change."""
+        the last model if they still serve: (turns over the rows, turns by products of pairs, change
+        of the intercept); `w` and `r` change."""
         problem = self.problem
         penalty = problem.l1, problem.l2, problem.positive
         if self._kept is None or not self._serves(h):
@@ -389,29 +390,27 @@ class _Curved(_Part):
         model, gram = self._kept, self._gram
         b = model.centre(r, float(r.sum()))
         if gram.has(chosen):
-            turns, change = gram.descend(chosen, *penalty, w, r, min(most, _MOST_BY_PAIRS),
-                                         _BY_PAIRS * enough)
-            return turns, b + change
-        descent, turns = Descent(model, chosen, *penalty, w, r, False), 0
+            by_pairs, change = gram.descend(chosen, *penalty, w, r, _MOST_BY_PAIRS,
+                                            _BY_PAIRS * enough)
+            return 0, by_pairs, b + change
+        descent, by_pairs = Descent(model, chosen, *penalty, w, r, False), 0
         descent.run(1, enough)
         enough = min(enough, _OF_FIRST_TURN * descent.decrease)
         for _ in range(_MOST_ALTERNATIONS):
-            descent.run(min(2, most - turns - descent.turns), enough)
+            descent.run(min(2, most - descent.turns), enough)
             b += model.centre(r, descent.r_sum)
-            if (descent.decrease <= enough or turns + descent.turns >= most
+            if (descent.decrease <= enough or descent.turns >= most
                     or self._fall > _FAR_STILL):
                 break
             some = chosen if gram.admits(chosen) else gram.heaviest(chosen)
             if not gram.admits(some):
                 break
-            left = min(most - turns - descent.turns, _MOST_BY_PAIRS)
-            more, change = gram.descend(some, *penalty, w, r, left,
-                                        _BY_PAIRS * enough)
-            turns, b = turns + more, b + change
-            if len(some) == len(chosen) or turns + descent.turns >= most:
+            more, change = gram.descend(some, *penalty, w, r, _MOST_BY_PAIRS, _BY_PAIRS * enough)
+            by_pairs, b = by_pairs + more, b + change
+            if len(some) == len(chosen) or descent.turns >= most:
                 break
             descent.r_sum = float(r.sum())
-        return turns + descent.turns, b
+        return descent.turns, by_pairs, b
 
     def _serves(self, h: np.ndarray) -> bool:
         """Whether the curvatures are nearly those of the kept model; where they jump, whether they

@@ -12,7 +12,7 @@ from ._joint_fit import fit_joint
 from ._joint_problem import Distributions
 from ._labels import fractions
 from ._metrics import score_shares
-from ._multilabel import has_labels
+from ._multilabel import column_names, has_labels
 from ._reductions import keep_code
 
 __all__ = ["Shares", "SoftLabelsMixin"]
@@ -26,6 +26,7 @@ class Shares:
     """table[i, k] is the share of class k in row i; each row sums to about 1."""
 
     table: np.ndarray
+    names: np.ndarray | None = None  # of the classes, if it is a data frame's
 
 
 class SoftLabelsMixin:
@@ -49,7 +50,7 @@ class SoftLabelsMixin:
                 "label, or one of shares of classes that sum to 1 in each row; got fractions that "
                 f"sum to {table[wrong[0]].sum():g} in row {wrong[0]}: divide them by their sum."
             )
-        return Shares(table)
+        return Shares(table, column_names(y))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy of `predict` on these data.
@@ -89,5 +90,5 @@ class SoftLabelsMixin:
                 "shares of one class only."
             )
         fit_joint(self, rows, target, weight)
-        self.classes_ = np.arange(target.n_classes)
+        self.classes_ = np.arange(target.n_classes) if shares.names is None else shares.names
         keep_code(self, None)

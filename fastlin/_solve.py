@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ._far_columns import near_zero
 from ._problem import Fit, Problem
 
 __all__ = ["FAR", "PEER_SOLVERS", "SOLVERS", "Solver", "chosen", "is_little", "solve"]
@@ -81,7 +82,10 @@ def solve(problem: Problem, solver: str, tol: float, max_iter: int, seed: np.nda
     """The optimum of a problem to a relative duality gap of `tol`, or what `max_iter` allows."""
     # an answer that is not finite is refused where it would be published
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        return _solved(problem, solver, tol, max_iter, seed, start)
+        def near(problem: Problem, start: Fit | None) -> Fit:
+            return _solved(problem, solver, tol, max_iter, seed, start)
+
+        return near_zero(problem, start, near)
 
 
 def _solved(problem: Problem, solver: str, tol: float, max_iter: int, seed: np.ndarray,

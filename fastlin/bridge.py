@@ -9,6 +9,7 @@ import numpy as np
 from ._docs import attributes, parameters
 from ._exact import ExactClassifierMixin, ExactEstimator, ExactRegressorMixin
 from ._exceptions import warn_convergence
+from ._far_columns import near_zero
 from ._linear import LinearClassifierMixin, LinearRegressorMixin
 from ._params import OneOf, Real
 from ._problem import Fit, Problem
@@ -103,7 +104,10 @@ class _Bridge(ExactEstimator):
         return {"loss": self.loss, "loss_parameter": parameter, "l1": 0.0, "l2": 0.0}
 
     def _solve(self, problem: Problem, seed: np.ndarray, start: Fit | None) -> Fit:
-        return solve(problem, self._penalty(), float(self.tol), self.max_iter, start)
+        def near(problem: Problem, start: Fit | None) -> Fit:
+            return solve(problem, self._penalty(), float(self.tol), self.max_iter, start)
+
+        return near_zero(problem, start, near)
 
     def _warn(self, fits: Any) -> None:
         if self._penalty().is_convex:

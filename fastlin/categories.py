@@ -61,7 +61,8 @@ class OneHotEncoder(TransformerMixin, Estimator):
         warning says so (scikit-learn's "ignore" is silent).
     handle_missing : {"category", "ignore", "error"}, default="category"
         What None, NaN and NA are: categories like others, nothing (zeros in all columns of their
-        feature), or a ValueError.
+        feature), or a ValueError. Where `fit` has seen only one of None (of polars, Arrow, lists)
+        and NaN (of pandas, NumPy) in a column, it stands for both in `transform`.
     min_frequency : int or float, default=None
         Categories seen less often than this (in this share of the rows, if a float) form the
         group of infrequent ones, which gets one output column, the last of its feature.
@@ -73,7 +74,8 @@ class OneHotEncoder(TransformerMixin, Estimator):
         column. "concat" is ``feature + "_" + str(category)``.
     output : {"csr", "rows"}, default="csr"
         What a sparse result is: a `scipy.sparse.csr_matrix`, or `fastlin.Rows` without a value
-        array (4 bytes per cell instead of 12), which every estimator of fastlin takes.
+        array (4 bytes per cell instead of 12), which every estimator of fastlin takes; numpy, and
+        with it scikit-learn's ColumnTransformer, makes a dense array of it.
     n_jobs : int or None, default=None
         Threads; -1 takes one per core. The result does not depend on it.
 

@@ -62,8 +62,8 @@ class LogisticRegression(
         to the same optimum, so scikit-learn's names "lbfgs", "liblinear", "newton-cg",
         "newton-cholesky", "sag" and "saga" mean "auto".
     max_iter : int, default=1000
-        Largest number of iterations: passes over the data for "dual_cd" and "primal_cd", Newton
-        steps for "newton" and for "primal_cd" of a softmax.
+        Largest number of iterations: passes over the data for "dual_cd", these and Newton steps
+        for "primal_cd", Newton steps for "newton" and for "primal_cd" of a softmax.
     verbose : int, default=0
         Above 0 a line about each optimum goes to standard error.
     multi_class : {{"multinomial", "joint", "ovr", "ovo", "ecoc"}} or OutputCode, \

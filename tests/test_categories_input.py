@@ -1,13 +1,16 @@
 """What the one-hot encoder takes and what it refuses: arrays, frames, errors."""
 
 import datetime
+import importlib
+import pickle
+import warnings
 
 import numpy as np
 import pytest
 from category_reference import naive
 from scipy import sparse
 
-from fastlin import NotFittedError
+from fastlin import NotFittedError, Rows
 from fastlin._columns import coded_columns
 from fastlin.categories import OneHotEncoder
 
@@ -304,3 +307,53 @@ def test_scikit_learns_own_checks():
         for estimator, check in checks.estimator_checks_generator(encoder):
             if check.func.__name__ != "check_array_api_input":
                 check(estimator)
+
+
+def tables_with_nothing():
+    """One table of strings and whole numbers with missing cells, as each library has it."""
+    text, number = ["t", None, "u", "t"], [3, 1, None, 3]
+    yield np.array([text, number], dtype=object).T
+    for name, make in (
+        ("pandas", lambda m: m.DataFrame({"text": text, "number": number})),
+        ("polars", lambda m: m.DataFrame({"text": text, "number": number})),
+        ("pyarrow", lambda m: m.table({"text": text, "number": number})),
+    ):
+        try:
+            yield make(importlib.import_module(name))
+        except ImportError:
+            continue
+
+
+def test_nothing_is_the_same_category_in_every_library():
+    for seen in tables_with_nothing():
+        encoder = OneHotEncoder(drop=None).fit(seen)
+        numbers = encoder.column_numbers(seen).tolist()
+        assert numbers == [[0, 4], [2, 3], [1, 5], [0, 4]]
+        for other in tables_with_nothing():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # some have names, some have none
+                assert encoder.column_numbers(other).tolist() == numbers
+
+
+def test_none_and_nan_stay_apart_where_fit_sees_both():
+    encoder = OneHotEncoder().fit(np.array([[None], [np.nan], ["a"]], dtype=object))
+    assert encoder.column_numbers(np.array([[np.nan], [None]], dtype=object)).tolist() == [[2], [1]]
+
+
+def test_rows_go_through_the_column_transformer_of_scikit_learn_and_pickle():
+    compose = pytest.importorskip("sklearn.compose")
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame({"a": ["x", "y", None, "x"], "b": [1.0, 2.0, 3.0, 4.0]})
+    mixed = compose.ColumnTransformer(
+        [("a", OneHotEncoder(output="rows"), ["a"]), ("b", "passthrough", ["b"])]
+    )
+    expected = [[1, 0, 0, 1], [0, 1, 0, 2], [0, 0, 1, 3], [1, 0, 0, 4]]
+    assert mixed.fit_transform(X).tolist() == expected
+    assert pickle.loads(pickle.dumps(mixed)).transform(X).tolist() == expected
+
+
+def test_an_array_of_rows_that_memory_has_no_room_for_is_refused():
+    rows = OneHotEncoder(output="rows").fit_transform(np.arange(1 << 17)[:, None])
+    wide = Rows.hstack([rows] * 16)
+    with pytest.raises(ValueError, match="as a dense array"):
+        np.asarray(wide)

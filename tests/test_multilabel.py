@@ -404,3 +404,44 @@ def test_hostile_tuning(arguments, message):
         tune_thresholds(
             estimator, X, y, **dict(zip(["scoring", "min_score"], scoring, strict=False))
         )
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize("cls", [LogisticRegression, SGDClassifier])
+def test_the_columns_of_a_frame_name_the_labels(cls, library):
+    module = pytest.importorskip(library)
+    make = module.table if library == "pyarrow" else module.DataFrame
+
+    def frame(order, values=Y):
+        return make({str(NAMES[k]): values[:, k] for k in order})
+
+    model, expected = cls(random_state=0).fit(X, frame(range(4))), cls(random_state=0).fit(X, Y)
+    assert model.classes_.tolist() == NAMES.tolist()
+    np.testing.assert_array_equal(model.coef_, expected.coef_)
+    assert model.predict_labels(X[:1]) == [
+        {str(NAMES[k]) for k in np.flatnonzero(model.predict(X[:1])[0])}
+    ]
+    # whatever order a later frame has them in; a matrix without names goes by number
+    score = expected.score(X, Y)
+    assert model.score(X, frame([2, 0, 3, 1])) == model.score(X, Y) == score
+    with pytest.raises(ValueError, match="column for each of the 4 labels"):
+        model.score(X, make({name: Y[:, k] for k, name in enumerate("abcd")}))
+    if cls is SGDClassifier:
+        streamed = clone(model).partial_fit(X, frame([1, 0, 2, 3]), classes=NAMES)
+        streamed.partial_fit(X, frame(range(4)))
+        other = clone(model).partial_fit(X, Y[:, [1, 0, 2, 3]]).partial_fit(X, Y[:, [1, 0, 2, 3]])
+        assert streamed.classes_.tolist() == NAMES[[1, 0, 2, 3]].tolist()
+        np.testing.assert_array_equal(streamed.coef_, other.coef_)
+
+
+def test_a_one_hot_matrix_of_floats_is_labels_as_scikit_learn_says():
+    pandas = pytest.importorskip("pandas")
+    kind = pytest.importorskip("sklearn.utils.multiclass").type_of_target
+    frame = pandas.DataFrame(np.eye(3)[np.arange(90) % 3], columns=["a", "b", "c"])
+    shares = 0.9 * frame + 0.1 / 3
+    assert kind(frame) == "multilabel-indicator" != kind(shares)
+    model = LogisticRegression().fit(X, frame)
+    assert model.predict(X).shape == (90, 3) and model.classes_.tolist() == ["a", "b", "c"]
+    # fractions are no labels: they are shares of classes
+    model.fit(X, shares)
+    assert model.predict(X).shape == (90,) and model.classes_.tolist() == ["a", "b", "c"]

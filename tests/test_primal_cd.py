@@ -7,6 +7,7 @@ import pytest
 from layouts import LAYOUTS
 from scipy import optimize, sparse
 
+import fastlin
 from fastlin import _gram, _quadratic, as_rows
 from fastlin._core import primal_cd as _primal
 from fastlin._primal_cd import Search, solve
@@ -369,3 +370,18 @@ def test_weak_penalties_on_columns_that_depend_on_each_other(loss, strength, int
     assert fit.certificate.objective == pytest.approx(p.primal(z, fit.coef), rel=1e-12)
     assert kkt(p, fit, X) < 0.05
     assert (fit.coef == 0).any()
+
+
+def test_a_weak_penalty_on_separable_words_ends_at_the_optimum():
+    """Nearly the hard margin: coordinate descent alone crawls, and Newton steps must have room."""
+    rng = np.random.default_rng(0)
+    n, d, k = 2500, 5000, 8
+    columns = (d * rng.random((n, k)) ** 3).astype(int).ravel()
+    X = sparse.csr_matrix((np.ones(n * k), (np.repeat(np.arange(n), k), columns)), shape=(n, d))
+    y = X @ rng.standard_normal(d) + 0.5 * rng.standard_normal(n) > 0
+    model = fastlin.LogisticRegression(C=1e4, l1_ratio=1.0).fit(X, y)
+    assert model.duality_gap_[0] <= model.tol and model.n_iter_[0] < model.max_iter
+    assert model.score(X, y) == 1.0
+    z = X @ model.coef_[0] + model.intercept_[0]
+    loss = np.logaddexp(0, np.where(y, -z, z)).mean() + np.abs(model.coef_).sum() / (1e4 * n)
+    assert loss == pytest.approx(model.objective_[0], rel=1e-9)

@@ -101,6 +101,12 @@ cdef class Rows:
         """Return the rows as a dense array."""
         return self.values.copy() if self.c.layout == FL_DENSE else self.to_csr().toarray()
 
+    def __array__(self, *wanted, **how):
+        """Return the rows as a dense array for numpy, if memory has room for it."""
+        from .._data import dense_array
+
+        return dense_array(self, *wanted, **how)
+
     def __getitem__(self, rows):
         """Return some rows, by a slice, numbers or a mask, as new `Rows`."""
         from .._data import compact_rows

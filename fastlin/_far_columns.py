@@ -1,0 +1,161 @@
+"""Columns that lie far from 0 beside their spread, brought near it.
+
+Years, timestamps, identifiers: a column of 1e8 plus noise leaves eight digits of the noise to any
+sum of its products, and none to their squares. With a free intercept no optimum depends on what is
+taken off a column: only b does, by w.c. So such columns are solved for as x_j - c_j with c_j about
+their mean, in a copy; differences of numbers within a factor of two are exact (Sterbenz 1974,
+"Floating-point computation"). Sparse rows keep their places: a column so far from 0 has an entry in
+each row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+
+from ._core.rows import Rows, make_rows
+from ._joint_problem import JointFit, JointProblem
+from ._parallel import Cancelled, is_cancelled
+from ._problem import Fit, Problem
+
+__all__ = ["Shift", "near_zero"]
+
+# A mean this many times the spread is far. Up to it squares keep ten digits.
+_FAR = 1e3
+# Rows that a first look takes, and the share of `_FAR` that it takes for far
+_SAMPLE, _PERHAPS = 64, 0.25
+# Entries looked at between two looks at the clock
+_BLOCK = 1 << 21
+
+_Problem = TypeVar("_Problem", Problem, JointProblem)
+_Fit = TypeVar("_Fit", Fit, JointFit)
+
+
+def near_zero(problem: _Problem, start: _Fit | None,
+              solve: Callable[[_Problem, _Fit | None], _Fit]) -> _Fit:
+    """`solve` with the far columns of the problem near 0, and its answer for them as they are."""
+    shift = Shift.of(problem.X) if problem.fit_intercept else None
+    if shift is None:
+        return solve(problem, start)
+    near = replace(problem, X=shift.taken_off(problem.X))
+    return shift.put_back(solve(near, start and shift.moved(start, 1.0)), problem.X.dtype)
+
+
+@dataclass(frozen=True)
+class Shift:
+    """What is taken off some columns."""
+
+    columns: np.ndarray  # their numbers, ascending
+    by: np.ndarray  # float64, but numbers of the rows' type
+
+    @classmethod
+    def of(cls, X: Rows) -> Shift | None:
+        """Whatever brings the far columns of X near 0; None if there are none."""
+        if X.values is None or X.shape[0] < 2 or not X.shape[1]:
+            return None
+        perhaps = _candidates(X)
+        if perhaps is None:
+            return None
+        counts, squares = perhaps._seen(X)
+        far = (counts == len(X)) & (perhaps.by**2 > _FAR**2 * squares / len(X))
+        return cls(perhaps.columns[far], perhaps.by[far]) if far.any() else None
+
+    def taken_off(self, X: Rows) -> Rows:
+        """X with these columns nearer to 0: values are copied, places shared."""
+        n, d = X.shape
+        by = self.by.astype(X.dtype)
+        if X.layout == "dense":
+            values = X.values.reshape(n, d).copy()
+            values[:, self.columns] -= by
+            return make_rows("dense", n, d, values, None, None, X.dtype)
+        values = X.values.copy()
+        for start, hits, k in self._entries(X):
+            values[start : start + len(hits)][hits] -= by[k]
+        return make_rows(X.layout, n, d, values, X.indices, X.indptr, X.dtype)
+
+    def moved(self, fit: _Fit, sign: float) -> _Fit:
+        """The same responses with the columns moved to 0 (1), or back (-1)."""
+        along = fit.coef[..., self.columns] @ self.by
+        return replace(fit, intercept=fit.intercept + sign * along)
+
+    def put_back(self, fit: _Fit, dtype: np.dtype) -> _Fit:
+        """An answer for the columns as they were. b makes up for what the weights lose when they
+        are published as numbers of that type."""
+        coef = fit.coef.copy()
+        coef[..., self.columns] = coef[..., self.columns].astype(dtype)
+        return self.moved(replace(fit, coef=coef), -1.0)
+
+    def _seen(self, X: Rows) -> tuple[np.ndarray, np.ndarray]:
+        """(entries, sum of (x - c)^2) of each of the columns."""
+        counts, squares = np.zeros(len(self.columns)), np.zeros(len(self.columns))
+        if X.layout == "dense":
+            values = X.values.reshape(X.shape)
+            step = max(1, _BLOCK // X.shape[1])
+            for start in range(0, len(X), step):
+                if is_cancelled():
+                    raise Cancelled
+                off = values[start : start + step, self.columns] - self.by
+                squares += np.square(off).sum(axis=0)
+            return counts + len(X), squares
+        for start, hits, k in self._entries(X):
+            off = X.values[start : start + len(hits)][hits] - self.by[k]
+            counts += np.bincount(k, minlength=len(counts))
+            squares += np.bincount(k, off * off, len(counts))
+        return counts, squares
+
+    def _entries(self, X: Rows):
+        """Yield (first entry, which of the next are in these columns, in the how many-th)."""
+        place = np.full(X.shape[1], -1, np.int32)
+        place[self.columns] = np.arange(len(self.columns))
+        for start in range(0, X.nnz, _BLOCK):
+            if is_cancelled():
+                raise Cancelled
+            k = place[X.indices[start : min(start + _BLOCK, X.nnz)]]
+            hits = k >= 0
+            yield start, hits, k[hits]
+
+
+def _candidates(X: Rows) -> Shift | None:
+    """The columns that look far in some rows, and their means there."""
+    rows = np.unique(np.linspace(0, len(X) - 1, _SAMPLE).astype(np.int64))
+    columns, values, square = _in_all(X, rows)
+    if not len(columns):
+        return None
+    centre = values[0]
+    off = values - centre
+    spread = off.std(axis=0)
+    mean = centre + off.mean(axis=0)
+    # what a row is beside the columns that stand still, which matter only where they drown it
+    still = spread == 0
+    rest = max(square - float((mean[still] ** 2).sum()), 0.0)
+    rest = float((spread**2).sum()) if rest < 1e-10 * square else rest
+    least = np.where(still, np.sqrt(rest), spread)
+    far = np.abs(mean) > _PERHAPS * _FAR * np.maximum(least, np.finfo(np.float64).tiny)
+    if not far.any():
+        return None
+    by = mean[far].astype(X.dtype).astype(np.float64)
+    return Shift(columns[far], by)
+
+
+def _in_all(X: Rows, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """(columns with an entry in each of these rows, these entries, mean square of the rows)"""
+    if X.layout == "dense":
+        values = np.empty((len(rows), X.shape[1]))
+        values[:] = X.values.reshape(X.shape)[rows]
+        return np.arange(X.shape[1]), values, float(np.square(values).sum() / len(rows))
+    bounds = [slice(int(X.indptr[i]), int(X.indptr[i + 1])) for i in rows]
+    columns = np.sort(X.indices[min(bounds, key=lambda part: part.stop - part.start)])
+    for part in bounds:
+        if not len(columns):
+            return columns, np.empty((len(rows), 0)), 0.0
+        columns = columns[np.isin(columns, X.indices[part])]
+    values, square = np.empty((len(rows), len(columns))), 0.0
+    for row, part in enumerate(bounds):
+        own = X.values[part]
+        square += float(np.square(own, dtype=np.float64).sum()) / len(rows)
+        at = np.flatnonzero(np.isin(X.indices[part], columns))
+        values[row] = own[at[np.argsort(X.indices[part][at])]]
+    return columns, values, square
