@@ -4,8 +4,10 @@ The cache is one temporary file of raw arrays, which has no name where the syste
 vanishes with the process whatever ends it. Rows that arrive one after another are joined to blocks
 of about `block_bytes`; a block is the unit that is mapped into memory, shuffled and learnt from.
 Mapping rather than reading: a copy of each array would cost as much as the steps on it (both some
-3 ns an entry), the faults of mapped pages cost a fiftieth of that. Only the block in use and the
-next one count as resident. If all rows fit into one block, no file is written.
+3 ns an entry). Pages are entered as they are touched, which the system does for 16 at a time;
+asking for all of a block at once enters them one by one, which took up to a third of the time of
+the steps. Only the block in use and the next one count as resident. If all rows fit into one block,
+no file is written.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import numpy as np
 
 from ._core.rows import Rows
 from ._data import as_rows, rows_from_parts
+from ._memory import available_memory
 
 __all__ = ["Block", "StreamCache"]
 
@@ -81,6 +84,7 @@ class StreamCache:
         self._waiting: list[tuple[Rows, np.ndarray, np.ndarray | None]] = []
         self._waiting_bytes = 0
         self._kept: dict[str, np.ndarray] = {}
+        self._may_be_on_disk = True
         self._last: Block | None = None
         self._masks: list[np.ndarray] = []
         self.n_rows = self.n_columns = self.nbytes = 0
@@ -121,6 +125,10 @@ class StreamCache:
         """No more rows will come."""
         if self._places:
             self._flush()
+            # Where there is room for twice the file, the system has kept all of it in memory, and
+            # looking for pages to read ahead takes a twentieth of the time of the steps.
+            free = available_memory()
+            self._may_be_on_disk = free is None or 2 * self.nbytes > free
         elif self._waiting:
             place, arrays = self._joined()
             self._kept = {name: _whole(parts, place.arrays[name]) for name, parts in arrays.items()}
@@ -207,8 +215,8 @@ class StreamCache:
 
     def _mapped(self, place: _Place, then: int | None) -> Any:
         """A function from a name to the array in the file, or None."""
-        memory = self._map(place, getattr(mmap, "MAP_POPULATE", 0))
-        if then is not None and hasattr(mmap, "MADV_WILLNEED"):
+        memory = self._map(place)
+        if then is not None and self._may_be_on_disk and hasattr(mmap, "MADV_WILLNEED"):
             self._map(self._places[then]).madvise(mmap.MADV_WILLNEED)
 
         def get(name: str) -> np.ndarray | None:
@@ -219,14 +227,11 @@ class StreamCache:
 
         return get
 
-    def _map(self, place: _Place, at_once: int = 0) -> mmap.mmap:
-        """The pages of a block, mapped `at_once` or one after the other as they are touched."""
-        size, start = max(place.size, 1), place.start
-        if at_once:
-            return mmap.mmap(
-                self._file.fileno(), size, mmap.MAP_SHARED | at_once, mmap.PROT_READ, offset=start
-            )
-        return mmap.mmap(self._file.fileno(), size, access=mmap.ACCESS_READ, offset=start)
+    def _map(self, place: _Place) -> mmap.mmap:
+        """The pages of a block."""
+        return mmap.mmap(
+            self._file.fileno(), max(place.size, 1), access=mmap.ACCESS_READ, offset=place.start
+        )
 
 
 def _joins(before: Rows, rows: Rows) -> bool:

@@ -52,6 +52,11 @@ class StreamProblem:
     ):
         self.cache, self._targets = cache, targets
         self._lookup, self._class_weight = lookup, class_weight
+        # targets that hang on the class alone are found in one step from the stored number
+        self._by_number = [] if lookup is None else list(targets(lookup))
+        if not all(isinstance(target, np.ndarray) for target in self._by_number):
+            self._by_number = []
+        self._all_rows = np.empty(0, np.int64)
         self._is_weighted = cache.has_weights or class_weight is not None
         self._scales: list[tuple[float, float]] = []
         if self._is_weighted:
@@ -69,15 +74,27 @@ class StreamProblem:
 
     def parts(self, block: Block, held_out: bool = False) -> list[tuple]:
         """(y, weight or None, rows) of each task: rows to train on, or those held out."""
+        is_plain = self._lookup is None or self._by_number
+        if is_plain and not self._is_weighted and block.held_out is None and not held_out:
+            n = len(block.y)
+            if len(self._all_rows) != n:
+                self._all_rows = np.arange(n)
+            return [(target, None, self._all_rows) for target in self._targets_of(block)]
         return [
             (y, weight, np.flatnonzero(chosen))
             for y, weight, chosen in self._chosen(block, held_out)
         ]
 
+    def _targets_of(self, block: Block) -> list:
+        """The targets of each task."""
+        if self._by_number:
+            return [target[block.y] for target in self._by_number]
+        return self._targets(self.codes(block))
+
     def _chosen(self, block: Block, held_out: bool | None) -> Iterator[tuple]:
         """(y, weight, mask of the rows) of each task; held_out None is all rows."""
         given = self._weight(block)
-        for k, target in enumerate(self._targets(self.codes(block))):
+        for k, target in enumerate(self._targets_of(block)):
             y, weight, member = _part(target, given)
             chosen = np.ones(len(y), bool) if weight is None else weight > 0
             if member is not None:

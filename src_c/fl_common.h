@@ -1,5 +1,5 @@
-/* Compiler differences, status codes and debug checks: the only file with GNU or MSVC
- * extensions. */
+/* Compiler differences, status codes and debug checks: with fl_bits.h the only file with GNU or
+ * MSVC extensions. */
 #ifndef FL_COMMON_H
 #define FL_COMMON_H
 

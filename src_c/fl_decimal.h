@@ -4,7 +4,8 @@
      m <= 2^53 and |e| <= 22   one multiplication or division of two exact doubles, rounded once; or
      |e| <= 27                 5^27 < 2^64, so m * 5^e is an exact 128-bit product, and m / 5^-e an
                                exact 64-bit quotient with its remainder: both tell on which side of
-                               the halfway point the true value lies.
+                               the halfway point the true value lies. For quotients the upper half
+                               of a product with the reciprocal tells it first, but for 4 in 2048.
    That covers every number of up to 19 digits between 1e-8 and 1e27, so what any program writes for
    ordinary data. All else (longer digits, denormals, huge exponents) is syntax-checked and handed
    back as FL_DECIMAL_HARD, for the caller to convert by a slower exact method.
@@ -19,7 +20,7 @@
 #include <float.h>
 #include <string.h>
 
-#include "fl_common.h"
+#include "fl_bits.h"
 
 typedef enum {
     FL_DECIMAL_DONE = 0,
@@ -52,9 +53,7 @@ FL_INLINE uint64_t fl_flag_others(uint64_t word)
 /* Number of bytes before the first flagged one; flags > 0. */
 FL_INLINE int fl_count_before(uint64_t flags)
 {
-    uint64_t lowest = flags >> 7;
-    uint64_t below = (lowest - 1) & ~lowest & UINT64_C(0x0101010101010101);
-    return (int)((below * UINT64_C(0x0101010101010101)) >> 56);
+    return fl_lowest_bit(flags) >> 3;
 }
 
 /* Value of eight bytes, characters xor '0', all of them digits. */
@@ -123,26 +122,6 @@ static const struct {
     {UINT64_C(0xcecb8f27f4200f3a), UINT64_C(0x3ce9a36f23c0fc90)},
 };
 
-/* high * 2^64 + low = a * b, in C11 without a 128-bit type. */
-FL_INLINE uint64_t fl_multiply_wide(uint64_t a, uint64_t b, uint64_t *low)
-{
-    uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
-    uint64_t middle = a1 * b0 + ((a0 * b0) >> 32);
-    uint64_t other = a0 * b1 + (uint32_t)middle;
-    *low = a * b;
-    return a1 * b1 + (middle >> 32) + (other >> 32);
-}
-
-/* Leading zeros of x > 0, from the exponent of x as a double. Clearing every bit below a set one
- * keeps the top bit and stops the conversion from rounding up to the next power of two. */
-FL_INLINE int fl_leading_zeros(uint64_t x)
-{
-    double rounded = (double)(x & ~(x >> 1));
-    uint64_t bits;
-    memcpy(&bits, &rounded, 8);
-    return 63 + 1023 - (int)(bits >> 52);
-}
-
 /* The double nearest to (top + something in (0, 1) if `sticky`) * 2^exponent, top >= 2^63, ties to
  * even. Only for results in the normal range, which |e| <= 27 guarantees. */
 FL_INLINE double fl_round_to_double(uint64_t top, int sticky, int exponent)
@@ -158,14 +137,32 @@ FL_INLINE double fl_round_to_double(uint64_t top, int sticky, int exponent)
     return value;
 }
 
+/* floor(log2(5^q)) for 0 <= q <= FL_MAX_POW5: 5^q = d * 2^(this - 63). */
+FL_INLINE int fl_log2_pow5(int q)
+{
+    return (q * 1217359) >> 19;
+}
+
+/* *value = m * 10^e for m > 0 and -FL_MAX_POW5 <= e <= 0, unless it is too near the middle between
+ * two doubles to tell by this: the upper half of the product with the reciprocal 2^63 + v/2 falls
+ * short of the quotient by less than 2, so by less than 4 once its top bit is set. */
+FL_INLINE int fl_divide_nearly(uint64_t m, int e, double *value)
+{
+    int shift = fl_leading_zeros(m);
+    uint64_t low, near = fl_multiply_wide(m << shift, UINT64_C(1) << 63 | FL_POW5[-e].v >> 1, &low);
+    int doubled = (int)(near >> 63) ^ 1;
+    near <<= doubled;
+    *value = fl_round_to_double(near, 0, e - shift - fl_log2_pow5(-e) - doubled);
+    return (near & 0x7FF) - 0x3FD > 3;
+}
+
 /* m * 10^e for m > 0 and |e| <= FL_MAX_POW5. */
 static double fl_scale_exactly(uint64_t m, int e)
 {
     int shift = fl_leading_zeros(m);
     uint64_t u = m << shift;
     uint64_t d = FL_POW5[e < 0 ? -e : e].d;
-    /* 5^q = d * 2^-pow5_shift; bit lengths of 5^q for q <= 27 are floor(q * log2(5)) + 1. */
-    int pow5_shift = 63 - (((e < 0 ? -e : e) * 1217359) >> 19);
+    int pow5_shift = 63 - fl_log2_pow5(e < 0 ? -e : e); /* 5^q = d * 2^-pow5_shift */
     uint64_t high, low;
     if (e >= 0) {
         high = fl_multiply_wide(u, d, &low);
@@ -209,8 +206,22 @@ FL_INLINE int fl_decimal_value(uint64_t m, int64_t e, double *value)
     if (e < -FL_MAX_POW5 || e > FL_MAX_POW5) {
         return 0;
     }
-    *value = fl_scale_exactly(m, (int)e);
+    if (e > 0 || !fl_divide_nearly(m, (int)e, value)) {
+        *value = fl_scale_exactly(m, (int)e);
+    }
     return 1;
+}
+
+/* m / 10^count for m <= 2^53 and count <= 22. */
+FL_INLINE double fl_small_fraction(uint64_t m, int count)
+{
+#if FLT_EVAL_METHOD == 0
+    return (double)(int64_t)m / FL_EXACT_POW10[count];
+#else
+    double value = 0.0;
+    fl_decimal_value(m, -count, &value);
+    return value;
+#endif
 }
 
 /* Length of the word inf, infinity or nan at p, in any case, else 0. */

@@ -2,7 +2,7 @@
  * which returns where it stopped; a row is committed only when it is complete. */
 #include "fl_svmlight.h"
 
-#include "fl_decimal.h"
+#include "fl_svmlight_words.h"
 
 #define MAX_INDEX INT64_C(2147483647)
 
@@ -130,9 +130,8 @@ static fl_svm_status take_query_id(fl_svm *s, const uint8_t *text, const uint8_t
     return FL_SVM_DONE;
 }
 
-/* What is wrong with the index at `token`, or FL_SVM_DONE and its value: all the cases that the
- * loop of take_entries leaves aside. */
-static fl_svm_status take_odd_index(fl_svm *s, const uint8_t *text, const uint8_t *token,
+/* The index at `token`, of any form, or what is wrong with it. */
+static fl_svm_status take_index(fl_svm *s, const uint8_t *text, const uint8_t *token,
                                     const uint8_t **at, int64_t *index)
 {
     const uint8_t *p = token;
@@ -164,70 +163,154 @@ static fl_svm_status take_odd_index(fl_svm *s, const uint8_t *text, const uint8_
     return FL_SVM_DONE;
 }
 
-static fl_svm_status odd_value(fl_svm *s, const uint8_t *text, const uint8_t *token,
-                               int64_t position, const uint8_t *begin, const uint8_t *end,
-                               fl_decimal_kind kind)
+/* How many bytes of text must stand before an entry that plain_entry reads. */
+#define PLAIN_BEFORE 24
+
+static int other_entry(const uint8_t *colon, int digits, const uint8_t *stop, uint32_t *index,
+                       double *value)
 {
-    if (kind == FL_DECIMAL_NONE || !ends_token(*end)) {
+    fl_decimal_kind kind;
+    uint32_t none;
+    return fl_two_numbers(colon, digits, stop, 0, index, &none)
+        && fl_decimal(colon + 1, value, &kind) == stop && kind == FL_DECIMAL_DONE;
+}
+
+/* The entry of text[token .. stop) where it is digits:number and the number is not FL_DECIMAL_HARD:
+ * 1, or 0 for anything else. Numbers of one digit before the point, or without one, are read from
+ * their end in words of eight digits. */
+FL_INLINE int plain_entry(const uint8_t *token, const uint8_t *colon, const uint8_t *stop,
+                          uint32_t *index, double *value)
+{
+    const uint8_t *number = colon + 1 + (colon[1] == '-');
+    int digits = (int)(colon - token), places = (int)(stop - number) - 2;
+    if (FL_UNLIKELY((unsigned)(digits - 1) >= 8 || *colon != ':' || places < -1)) {
+        return 0;
+    }
+    uint64_t m = (uint64_t)*number - '0';
+    double magnitude = 0.0;
+    uint32_t low;
+    if (number[1] == '.' && m <= 9 && places <= 8) {
+        if (FL_UNLIKELY(!fl_two_numbers(colon, digits, stop, places, index, &low))) {
+            return other_entry(colon, digits, stop, index, value);
+        }
+        magnitude = fl_small_fraction(m * FL_POW10[places] + low, places);
+    } else if (number[1] == '.' && m <= 9 && places <= 18 + (m == 0)) {
+        int top = places > 16 ? places - 16 : 0, next = places > 16 ? 8 : places - 8;
+        uint32_t high, middle;
+        if (FL_UNLIKELY(!fl_two_numbers(colon, digits, stop - 16, top, index, &high)
+                        || !fl_two_numbers(stop - 8, next, stop, 8, &middle, &low))) {
+            return other_entry(colon, digits, stop, index, value);
+        }
+        m = ((m * FL_POW10[top] + high) * FL_POW10[next] + middle) * FL_POW10[8] + low;
+        fl_decimal_value(m, -places, &magnitude);
+    } else if (places <= 6 && fl_two_numbers(colon, digits, stop, places + 2, index, &low)) {
+        magnitude = (double)low;
+    } else {
+        return other_entry(colon, digits, stop, index, value);
+    }
+    *value = colon[1] == '-' ? -magnitude : magnitude;
+    return 1;
+}
+
+/* The entries from p on that plain_entry reads and one space or the newline ends, up to the first
+ * that does not fit or is wrong. Separators are looked up in 64 bytes at a time, so that an entry
+ * need not wait for the one before to be read; of more than four, the rest are looked up again. */
+static const uint8_t *take_plain_entries(fl_svm *s, const uint8_t *p, int64_t *previous,
+                                         int *sorted)
+{
+    int32_t *columns = s->columns;
+    double *values = s->values;
+    int64_t n = s->n_entries, last = s->entry_room - 4, before = *previous;
+    int64_t lowest = s->lowest_index;
+    int increasing = *sorted, going = 1;
+    while (going && n <= last) {
+        const uint8_t *base = p;
+        uint64_t bits = fl_separators(base);
+        int k = 0;
+        for (uint64_t later; k < 4 && (later = bits & (bits - 1)) != 0; k++) {
+            const uint8_t *colon = base + fl_lowest_bit(bits);
+            const uint8_t *stop = base + fl_lowest_bit(later);
+            uint32_t index;
+            if (FL_UNLIKELY(!plain_entry(p, colon, stop, &index, &values[n]) || index < lowest)) {
+                going = 0;
+                break;
+            }
+            increasing &= index > before;
+            before = index;
+            columns[n++] = (int32_t)index;
+            p = stop;
+            if (FL_UNLIKELY(*stop != ' ')) {
+                going = 0;
+                break;
+            }
+            p++;
+            bits = later & (later - 1);
+        }
+        going &= k > 0;
+    }
+    s->n_entries = n;
+    *previous = before;
+    *sorted = increasing;
+    return p;
+}
+
+/* One index:value at `token`, whatever is wrong with it. */
+static fl_svm_status take_entry(fl_svm *s, const uint8_t *text, const uint8_t *token,
+                                const uint8_t **at, int64_t *index)
+{
+    const uint8_t *p;
+    fl_svm_status status = take_index(s, text, token, &p, index);
+    if (status != FL_SVM_DONE) {
+        return status;
+    }
+    if (*index < s->lowest_index) {
+        return fail(s, text, token, FL_SVM_ZERO_INDEX);
+    }
+    int64_t n = s->n_entries;
+    if (n == s->entry_room) {
+        return FL_SVM_FULL;
+    }
+    fl_decimal_kind kind;
+    double value = 0.0;
+    const uint8_t *begin = p + 1;
+    p = fl_decimal(begin, &value, &kind);
+    if (kind == FL_DECIMAL_NONE || !ends_token(*p)) {
         return fail(s, text, token, FL_SVM_BAD_VALUE);
     }
     if (kind == FL_DECIMAL_NOT_FINITE) {
         return fail(s, text, token, FL_SVM_INFINITE_VALUE);
     }
-    return add_hard(s, 0, position, begin - text, end - text) ? FL_SVM_DONE : FL_SVM_FULL;
+    if (kind == FL_DECIMAL_HARD && !add_hard(s, 0, n, begin - text, p - text)) {
+        return FL_SVM_FULL;
+    }
+    s->values[n] = value;
+    s->columns[n] = (int32_t)*index;
+    s->n_entries++;
+    *at = p;
+    return FL_SVM_DONE;
 }
 
 /* Every index:value up to the end of the line; *sorted tells whether the indices increase. */
 static fl_svm_status take_entries(fl_svm *s, const uint8_t *text, const uint8_t **at, int *sorted)
 {
-    const uint8_t *p = *at;
-    int32_t *columns = s->columns;
-    double *values = s->values;
-    int64_t n = s->n_entries, room = s->entry_room, lowest = s->lowest_index, previous = -1;
-    int increasing = 1;
-    for (;; p += *p == ' ') {
-        const uint8_t *token = p;
-        int64_t index = 0;
-        int digits = 0;
-        for (uint8_t digit; digits < 8 && (digit = (uint8_t)(p[digits] - '0')) <= 9; digits++) {
-            index = index * 10 + digit;
+    int64_t previous = -1, index;
+    *sorted = 1;
+    for (;;) {
+        if (FL_LIKELY(*at - text >= PLAIN_BEFORE)) {
+            *at = take_plain_entries(s, *at, &previous, sorted);
         }
-        p += digits;
-        if (FL_UNLIKELY(*p != ':' || digits == 0)) {
-            p = token = skip_blanks(token);
-            if (ends_token(*p)) {
-                break;
-            }
-            fl_svm_status status = take_odd_index(s, text, token, &p, &index);
-            if (status != FL_SVM_DONE) {
-                return status;
-            }
+        const uint8_t *token = skip_blanks(*at);
+        if (ends_token(*token)) {
+            *at = token;
+            return FL_SVM_DONE;
         }
-        if (FL_UNLIKELY(index < lowest)) {
-            return fail(s, text, token, FL_SVM_ZERO_INDEX);
+        fl_svm_status status = take_entry(s, text, token, at, &index);
+        if (status != FL_SVM_DONE) {
+            return status;
         }
-        if (FL_UNLIKELY(n == room)) {
-            return FL_SVM_FULL;
-        }
-        fl_decimal_kind kind;
-        double value = 0.0;
-        const uint8_t *begin = p + 1;
-        p = fl_decimal(begin, &value, &kind);
-        if (FL_UNLIKELY(kind != FL_DECIMAL_DONE || !ends_token(*p))) {
-            fl_svm_status status = odd_value(s, text, token, n, begin, p, kind);
-            if (status != FL_SVM_DONE) {
-                return status;
-            }
-        }
-        increasing &= index > previous;
+        *sorted &= index > previous;
         previous = index;
-        values[n] = value;
-        columns[n++] = (int32_t)index;
     }
-    s->n_entries = n;
-    *sorted = increasing;
-    *at = p;
-    return FL_SVM_DONE;
 }
 
 /* Moves entry `root` down the heap of the `count` entries at columns and values. */

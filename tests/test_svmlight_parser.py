@@ -66,6 +66,21 @@ def test_numbers_are_those_of_python():
         assert len(wrong) == 0, words[wrong[0]]
 
 
+def test_plain_numbers_round_as_those_of_python():
+    rng = np.random.default_rng(1)
+    words = [f"{v:.{d}f}" for v, d in zip(rng.random(6000) * 10, rng.integers(0, 21, 6000))]
+    words += [f"{v:.{d}f}" for v, d in zip(rng.random(3000) / 50, rng.integers(14, 21, 3000))]
+    # as near to the middle between two doubles as 18 decimals come, and one unit to either side
+    for v in rng.random(2000).tolist():
+        numerator, denominator = v.as_integer_ratio()
+        middle = (2 * numerator * 2**60 // denominator + 2**7) * 10**18 // 2**61
+        words += [f"0.{middle + step:018d}" for step in (-1, 0, 1)]
+    found = parsed("".join(f"0 12:{word} 345678:-{word}\n" for word in words).encode()).values
+    right = np.array([float(word) for word in words])
+    assert found[::2].tolist() == right.tolist()
+    assert found[1::2].tolist() == (-right).tolist()
+
+
 @given(st.integers(0, 2**70), st.integers(-45, 45), st.integers(0, 25))
 @settings(max_examples=300, deadline=None)
 def test_every_mantissa_and_exponent(m, power, point):
