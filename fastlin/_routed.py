@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ._scoring import Scorers, routing_is_on
+from ._routing import routing_is_on
+from ._scoring import Scorers
 
 __all__ = ["Routed", "routed"]
 

@@ -7,11 +7,20 @@ has switched routing on. What was requested is kept as ``_metadata_request``, th
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterable
 from typing import Any
 
+from ._delegation import passes
 from ._signature import metadata_names
 
-__all__ = ["ROUTED_METHODS", "define_request_setter", "metadata_request"]
+__all__ = [
+    "ROUTED_METHODS",
+    "define_request_setter",
+    "metadata_request",
+    "pipeline_router",
+    "routing_is_on",
+]
 
 ROUTED_METHODS = (
     "fit",
@@ -24,6 +33,12 @@ ROUTED_METHODS = (
     "transform",
     "inverse_transform",
 )
+
+
+def routing_is_on() -> bool:
+    """Say whether scikit-learn is loaded and the user has switched its metadata routing on."""
+    get_config = getattr(sys.modules.get("sklearn"), "get_config", None)
+    return get_config is not None and bool(get_config()["enable_metadata_routing"])
 
 
 def metadata_request(estimator: Any) -> Any:
@@ -91,3 +106,21 @@ def define_request_setter(cls: type, method: str) -> None:
             If metadata routing is not switched on in scikit-learn.
         """
     setattr(cls, setter_name, setter)
+
+
+def pipeline_router(owner: Any, steps: Iterable[tuple[str, Any]], last: str) -> Any:
+    """Return the MetadataRouter of steps that run one after the other: what each method of the
+    whole calls of each step, the last of which is called `last`."""
+    from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+
+    router = MetadataRouter(owner=owner)
+    for name, step in steps:
+        if passes(step):
+            continue
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        mapping.add(caller="fit_transform", callee="fit")
+        for method in ROUTED_METHODS[2:]:
+            as_it_is = name == last or method == "inverse_transform"
+            mapping.add(caller=method, callee=method if as_it_is else "transform")
+        router.add(**{name: step}, method_mapping=mapping)
+    return router

@@ -20,16 +20,11 @@ from ._labels import fractions
 from ._metrics import METRICS, OF_NUMBERS, score_labels, score_shares
 from ._multilabel import is_multilabel
 from ._params import shown
+from ._routing import routing_is_on
 from ._targets import listed
 from ._validation import check_sample_weight
 
-__all__ = ["Scorers", "routing_is_on"]
-
-
-def routing_is_on() -> bool:
-    """Say whether scikit-learn is loaded and the user has switched its metadata routing on."""
-    get_config = getattr(sys.modules.get("sklearn"), "get_config", None)
-    return get_config is not None and bool(get_config()["enable_metadata_routing"])
+__all__ = ["Scorers"]
 
 
 class EstimatorScore:

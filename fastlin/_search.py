@@ -19,7 +19,8 @@ from ._params import Boolean, Callable, Either, HasMethods, Instance, Integer, O
 from ._plan import Outcome, Plan
 from ._routed import Routed
 from ._scored import PRE_DISPATCH, check_run_options, finish_failures
-from ._scoring import Scorers, routing_is_on
+from ._routing import routing_is_on
+from ._scoring import Scorers
 
 __all__ = ["GridSearchCV"]
 

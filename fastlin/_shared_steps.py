@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ._delegation import passes
-from ._scoring import routing_is_on
+from ._routing import routing_is_on
 from .categories import OneHotEncoder
 from .pipeline import Pipeline
 
@@ -74,6 +74,8 @@ def is_stateless(step: Any) -> bool:
 
 def steps_of(estimator: Any, fit_params: dict[str, Any]) -> Steps | None:
     """Return a pipeline taken apart; None for whatever has to be fitted as a whole."""
+    if fit_params and routing_is_on():
+        return None  # it knows which step asks for what
     if type(estimator) is not Pipeline:
         if not _is_of_sklearn(estimator, "pipeline", "Pipeline") or routing_is_on():
             return None

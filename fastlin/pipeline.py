@@ -18,6 +18,7 @@ from ._exceptions import not_fitted
 from ._named_parts import NamedParts, named_by_class
 from ._output import set_transform_output
 from ._params import shown
+from ._routing import pipeline_router, routing_is_on
 
 __all__ = ["Pipeline", "make_pipeline"]
 
@@ -194,9 +195,25 @@ class Pipeline(NamedParts):
 
     # Fitting --------------------------------------------------------------------------------
 
-    def _routed(self, params: dict[str, Any]) -> dict[str, dict[str, Any]]:
-        """Sort arguments ``step__argument`` by step."""
+    def get_metadata_routing(self) -> Any:
+        """Return scikit-learn's `MetadataRouter`: which metadata goes to which step.
+
+        Returns
+        -------
+        sklearn.utils.metadata_routing.MetadataRouter
+        """
+        return pipeline_router(self, self.steps, self.steps[-1][0])
+
+    def _routed(self, params: dict[str, Any], method: str) -> dict[str, dict[str, Any]]:
+        """Sort arguments by step: ``step__argument``, or as scikit-learn's metadata routing says
+        where it is on."""
         routed: dict[str, dict[str, Any]] = {name: {} for name, _ in self.steps}
+        if params and routing_is_on():
+            from sklearn.utils.metadata_routing import process_routing
+
+            callee = "score" if method == "score" else "fit"
+            found = process_routing(self, method, **params)
+            return {name: dict(found.get(name, {}).get(callee, {})) for name in routed}
         for key, value in params.items():
             name, nests, argument = key.partition("__")
             if not nests:
@@ -227,7 +244,8 @@ class Pipeline(NamedParts):
             The target.
         **params
             Arguments of the steps' own `fit` as ``step__argument``, such as
-            ``sgdclassifier__sample_weight``.
+            ``sgdclassifier__sample_weight``; where scikit-learn's metadata routing is switched on,
+            arguments that the steps ask for, such as ``sample_weight``.
 
         Returns
         -------
@@ -239,7 +257,7 @@ class Pipeline(NamedParts):
             If the steps are not what they should be, or an argument names none of them.
         """
         self._check_params()
-        routed = self._routed(params)
+        routed = self._routed(params, "fit")
         X = self._fit_transformers(X, y, routed)
         if self._final is not None:
             self._final.fit(X, y, **routed[self.steps[-1][0]])
@@ -260,7 +278,7 @@ class Pipeline(NamedParts):
             What the last step returns.
         """
         self._check_params()
-        routed = self._routed(params)
+        routed = self._routed(params, "fit_transform")
         X = self._fit_transformers(X, y, routed)
         if self._final is None:
             return X
@@ -302,6 +320,8 @@ class Pipeline(NamedParts):
         float
         """
         weight = {} if sample_weight is None else {"sample_weight": sample_weight}
+        if weight and routing_is_on():
+            weight = self._routed(weight, "score")[self.steps[-1][0]]
         return self._final.score(self._transformed(X, "score"), y, **weight)
 
     @Delegated

@@ -359,3 +359,28 @@ def test_setters_exist_where_a_method_takes_metadata():
 def test_setters_need_routing():
     with pytest.raises(RuntimeError, match="enable_metadata_routing=True"):
         ToyClassifier().set_fit_request(sample_weight=True)
+
+
+def test_a_pipeline_routes_weights_to_its_steps(routing):
+    from sklearn.base import clone
+    from sklearn.exceptions import UnsetMetadataPassedError
+
+    import fastlin
+
+    rng = np.random.default_rng(0)
+    X, weight = rng.normal(size=(60, 3)), rng.integers(0, 3, 60).astype(float)
+    y = (X[:, 0] + 0.5 * rng.normal(size=60) > 0).astype(int)
+    learner = fastlin.LogisticRegression(solver="newton-cg")
+    learner.set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+    found = []
+    for make in (make_pipeline, fastlin.make_pipeline):
+        model = make(fastlin.PolynomialFeatures(), clone(learner))
+        for validate in (cross_validate, fastlin.cross_validate):
+            scores = validate(model, X, y, params={"sample_weight": weight})["test_score"]
+            found.append([*scores, model.fit(X, y, sample_weight=weight).score(X, y, weight)])
+        unset = make(fastlin.PolynomialFeatures(), fastlin.LogisticRegression())
+        with pytest.raises(UnsetMetadataPassedError, match="LogisticRegression.fit"):
+            unset.fit(X, y, sample_weight=weight)
+    assert found[1:] == found[:1] * 3
+    without = fastlin.cross_validate(model[-1], fastlin.PolynomialFeatures().fit_transform(X), y)
+    assert list(without["test_score"]) != found[0][:-1]

@@ -96,13 +96,6 @@ cdef extern from "fl_rows.h" nogil:
                                 float *values) noexcept
     int64_t fl_copy_entries_f64(fl_row row, int32_t offset, int32_t *columns,
                                 double *values) noexcept
-    struct fl_per_column:
-        int64_t ahead
-    fl_per_column fl_per_column_none() noexcept
-    void fl_per_column_add(fl_per_column *all, const void *start, int64_t bytes) noexcept
-    void fl_per_column_plan(fl_per_column *all, const fl_rows *X) noexcept
-    void fl_per_column_plan_next(fl_per_column *all, const fl_rows *X) noexcept
-    void fl_prefetch_columns(const fl_rows *X, int64_t i, const fl_per_column *all) noexcept
     double fl_dot_f32(fl_row row, const float *w) noexcept
     double fl_dot_f64(fl_row row, const double *w) noexcept
     void fl_axpy_f32(fl_row row, float c, float *w) noexcept
@@ -121,6 +114,16 @@ cdef extern from "fl_rows.h" nogil:
                             double *q) noexcept
     void fl_add_outer_f32(fl_row row, double c, int64_t d, double *out) noexcept
     void fl_add_outer_f64(fl_row row, double c, int64_t d, double *out) noexcept
+
+
+cdef extern from "fl_rows.h" nogil:  # what is fetched ahead of the rows
+    struct fl_per_column:
+        int64_t ahead
+    fl_per_column fl_per_column_none() noexcept
+    void fl_per_column_add(fl_per_column *all, const void *start, int64_t bytes) noexcept
+    void fl_per_column_plan(fl_per_column *all, const fl_rows *X) noexcept
+    void fl_per_column_plan_next(fl_per_column *all, const fl_rows *X) noexcept
+    void fl_prefetch_columns(const fl_rows *X, int64_t i, const fl_per_column *all) noexcept
 
 
 cdef extern from "fl_sgd.h" nogil:
