@@ -122,8 +122,8 @@ def run(scale: float, rounds: int) -> None:
         for side in sides:
             with fresh.Pool(1) as pool:
                 found[side].append(pool.apply(_fit, (side, _MEGABYTES * scale, seed)))
-    print(f"{_MEGABYTES * scale:g} MB of text, four fifths of it learned from: words and "
-          f"pairs of words, {_EPOCHS} epochs of logistic SGD, another seed in each round; memory is "
+    print(f"{_MEGABYTES * scale:g} MB of text, four fifths of it learned from: words and pairs "
+          f"of words, {_EPOCHS} epochs of logistic SGD, another seed in each round; memory is "
           "the growth of the peak resident size during `fit`.\n")
     first = [result[0] for result in found["fastlin"]]
     print_table(
