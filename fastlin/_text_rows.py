@@ -17,8 +17,8 @@ __all__ = [
 ]  # fmt: skip
 
 
-# Entries after which rows are enough to tell from how many there will be, and how many are asked for
-# at once then.
+# Entries after which rows are enough to tell from how many there will be, and how many are asked
+# for at once then.
 _TRIAL, _PLENTY = 1 << 16, 1 << 24
 
 

@@ -15,7 +15,16 @@ from typing import NamedTuple
 import numpy as np
 
 from ._analyzers import byte_classes
-from ._core.ngrams import NgramReader, NgramTable, write_characters, write_depths, write_names
+from ._core.ngrams import (
+    NgramReader,
+    NgramTable,
+    add_sizes,
+    place_level,
+    stable_order,
+    write_characters,
+    write_depths,
+    write_names,
+)  # fmt: skip
 from ._parallel import run
 
 __all__ = ["Nodes", "Vocabulary", "entering", "new_table", "nodes_of", "ordered", "word_table"]
@@ -141,40 +150,47 @@ def ordered(
     needed = np.array(wanted)
     levels = _levels(nodes, depth, needed)
     rank = _word_ranks(nodes, needed) if nodes.is_word.any() else None
-    size, place = wanted.astype(np.int64), np.zeros(len(wanted), np.int64)
-    position = np.zeros(len(wanted), np.uint64)
+    position = np.zeros(len(wanted), np.uint32)
     for k, level in enumerate(levels):
-        if rank is None:
-            key = nodes.last[level].astype(np.uint64)
-        else:
-            key = rank[nodes.last[level] if k else level].astype(np.uint64)
-        if k:
-            key |= position[nodes.before[level]] << np.uint64(32)
-        levels[k] = level = level[np.argsort(key)]
-        position[level] = np.arange(len(level), dtype=np.uint64)
+        symbols = nodes.last[level] if rank is None else rank[nodes.last[level] if k else level]
+        order = _order(position[nodes.before[level]] if k else None, symbols)
+        levels[k] = level = level[order]
+        if k + 1 < len(levels):
+            position[level] = np.arange(len(level), dtype=np.uint32)
+    size, free = wanted.astype(np.int64), np.zeros(len(wanted), np.int64)
     for level in levels[:0:-1]:
-        starts = _group_starts(nodes.before[level])
-        size[nodes.before[level[starts]]] += np.add.reduceat(size[level], starts)
+        add_sizes(level, nodes.before, size)
+    features = np.empty(np.count_nonzero(wanted), np.int64)
     for k, level in enumerate(levels):
-        sums = np.cumsum(size[level]) - size[level]
-        if k:
-            before = nodes.before[level]
-            starts = _group_starts(before)
-            widths = np.diff(starts, append=len(level))
-            sums += place[before] + wanted[before] - np.repeat(sums[starts], widths)
-        place[level] = sums
-    chosen = np.flatnonzero(wanted)
-    features = np.empty(len(chosen), np.int64)
-    features[place[chosen]] = chosen
+        place_level(level, nodes.before, k == 0, wanted.view(np.uint8), size, free, features)
     return features, Vocabulary(*_names(nodes, features, levels, depth, n_jobs))
+
+
+def _order(first: np.ndarray | None, second: np.ndarray) -> np.ndarray:
+    """Return what sorts by two keys, or by the second alone."""
+    order = np.arange(len(second))
+    for keys in (second,) if first is None else (second, first):
+        n_keys = int(keys.max(initial=0)) + 1
+        if n_keys > 4 * len(keys) + 1024:
+            # Few n-grams of many characters: the counters alone would take longer.
+            order = order[np.argsort(keys[order], kind="stable")]
+            continue
+        before, order = order, np.empty_like(order)
+        stable_order(keys, before, np.zeros(n_keys + 1, np.int64), order)
+    return order
 
 
 def _levels(nodes: Nodes, depth: np.ndarray, needed: np.ndarray) -> list[np.ndarray]:
     """Return the numbers by length of their n-grams: those needed, which then include all that
     they consist of."""
-    by_depth = np.argsort(depth, kind="stable")
-    ends = np.cumsum(np.bincount(depth, minlength=1))
-    levels = [by_depth[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    longest = int(depth.max(initial=0))
+    if longest <= 16:
+        levels = [np.flatnonzero(depth == k) for k in range(longest + 1)]
+    else:
+        by_depth = np.argsort(depth, kind="stable")
+        levels = np.split(by_depth, np.cumsum(np.bincount(depth))[:-1])
+    # No n-gram is of no unit.
+    levels = levels[1:]
     for k in range(len(levels) - 1, -1, -1):
         levels[k] = level = levels[k][needed[levels[k]]]
         if k:
@@ -217,11 +233,6 @@ def _eight_bytes(
         byte = arena[np.where(there, starts + k, 0)]
         key = key << np.uint64(8) | np.where(there, byte, 0).astype(np.uint64)
     return key
-
-
-def _group_starts(values: np.ndarray) -> np.ndarray:
-    """Return where runs of equal values begin."""
-    return np.flatnonzero(np.r_[True, values[1:] != values[:-1]])
 
 
 def _names(

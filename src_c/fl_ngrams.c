@@ -27,11 +27,33 @@ static fl_ngrams_status check_room(fl_ngrams *g, int64_t words, int64_t bytes, i
     return g->lacks == FL_VOCABULARY_READY ? FL_NGRAMS_DONE : FL_NGRAMS_NEEDS_TABLE;
 }
 
-static uint32_t word_number(fl_ngrams *g, const uint8_t *word, int32_t length)
+static uint32_t word_number(fl_ngrams *g, uint64_t key, const uint8_t *word, int32_t length)
 {
     if (g->learns)
-        return (uint32_t)fl_vocabulary_add_word(g->vocabulary, word, length);
-    return (uint32_t)fl_vocabulary_find_word(g->vocabulary, word, length);
+        return (uint32_t)fl_vocabulary_add_key(g->vocabulary, key, word, length);
+    return (uint32_t)fl_vocabulary_find_key(g->vocabulary, key, word, length);
+}
+
+static uint32_t number_of(fl_ngrams *g, const uint8_t *word, int32_t length)
+{
+    return word_number(g, fl_vocabulary_word_key(g->vocabulary, word, length), word, length);
+}
+
+/* Find the symbols of the next n words, which there must be room for. */
+static void find_words(fl_ngrams *g, int32_t n)
+{
+    const fl_words *w = &g->words;
+    const fl_vocabulary *v = g->vocabulary;
+    const int32_t *starts = w->starts + g->n_symbols;
+    uint64_t keys[FL_NGRAMS_BATCH];
+    for (int32_t k = 0; k < n; k++) {
+        keys[k] = fl_vocabulary_word_key(v, w->text + starts[k], starts[k + 1] - 1 - starts[k]);
+        FL_PREFETCH(v->words + fl_vocabulary_place(v, keys[k], v->word_bits));
+    }
+    for (int32_t k = 0; k < n; k++)
+        g->symbols[g->n_symbols + k] =
+            word_number(g, keys[k], w->text + starts[k], starts[k + 1] - 1 - starts[k]);
+    g->n_symbols += n;
 }
 
 /* Find the symbols of units that have none yet. */
@@ -39,7 +61,7 @@ static fl_ngrams_status find_symbols(fl_ngrams *g)
 {
     fl_words *w = &g->words;
     while (g->n_symbols < w->n_words) {
-        int32_t left = w->n_words - g->n_symbols, begin = w->starts[g->n_symbols], stop;
+        int32_t left = w->n_words - g->n_symbols, begin = w->starts[g->n_symbols];
         fl_ngrams_status status;
         if (w->kind != FL_WORDS_WORD) {
             int32_t size, end = w->starts[g->n_symbols + 1];
@@ -49,15 +71,10 @@ static fl_ngrams_status find_symbols(fl_ngrams *g)
             continue;
         }
         left = left < FL_NGRAMS_BATCH ? left : FL_NGRAMS_BATCH;
-        stop = g->n_symbols + left;
-        status = check_room(g, left, w->starts[stop] - begin, 0);
+        status = check_room(g, left, w->starts[g->n_symbols + left] - begin, 0);
         if (status != FL_NGRAMS_DONE)
             return status;
-        for (; g->n_symbols < stop; g->n_symbols++) {
-            int32_t end = w->starts[g->n_symbols + 1];
-            g->symbols[g->n_symbols] = word_number(g, w->text + begin, end - 1 - begin);
-            begin = end;
-        }
+        find_words(g, left);
     }
     return FL_NGRAMS_DONE;
 }
@@ -180,7 +197,7 @@ fl_ngrams_status fl_ngrams_feature(fl_ngrams *g, int32_t length)
         g->needed = 2 * (g->n_out + 1);
         return FL_NGRAMS_NEEDS_OUT;
     }
-    g->out[g->n_out] = word_number(g, g->words.text, length);
+    g->out[g->n_out] = number_of(g, g->words.text, length);
     g->n_out += g->out[g->n_out] != UINT32_MAX;
     return FL_NGRAMS_DONE;
 }
@@ -211,7 +228,7 @@ fl_ngrams_status fl_ngrams_enter(fl_ngrams *g, int32_t length, uint32_t *number)
         if (is_word) {
             while (end < length && text[end] != ' ')
                 end++;
-            symbol = word_number(g, text + i, end - i);
+            symbol = number_of(g, text + i, end - i);
             before = before == FL_VOCABULARY_ROOT ? symbol : entered(g, before, symbol);
             i = end + 1;
         } else {
@@ -251,7 +268,7 @@ fl_ngrams_status fl_ngrams_merge(fl_ngrams *g, const uint8_t *arena, const uint8
             return status;
         for (int64_t i = first; i < end; i++) {
             if (is_word[i])
-                numbers[i] = word_number(g, arena + last[i], (int32_t)before[i]);
+                numbers[i] = number_of(g, arena + last[i], (int32_t)before[i]);
             else
                 numbers[i] = entered(
                     g, before[i] == FL_VOCABULARY_ROOT ? before[i] : numbers[before[i]],

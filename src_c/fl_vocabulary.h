@@ -103,17 +103,22 @@ FL_INLINE fl_vocabulary_slot *fl_vocabulary_word_slot(const fl_vocabulary *v, ui
     return &v->words[place];
 }
 
-/* The number of a word, or -1. */
-FL_INLINE int32_t fl_vocabulary_find_word(const fl_vocabulary *v, const uint8_t *word, int32_t n)
+/* The number of the word with a key, or -1. */
+FL_INLINE int32_t fl_vocabulary_find_key(const fl_vocabulary *v, uint64_t key, const uint8_t *word,
+                                         int32_t n)
 {
-    uint64_t key = fl_vocabulary_word_key(v, word, n);
     return (int32_t)(fl_vocabulary_word_slot(v, key, word, n)->number - 1);
 }
 
-/* The number of a word, which gets one if it has none; there must be room. */
-FL_INLINE int32_t fl_vocabulary_add_word(fl_vocabulary *v, const uint8_t *word, int32_t n)
+FL_INLINE int32_t fl_vocabulary_find_word(const fl_vocabulary *v, const uint8_t *word, int32_t n)
 {
-    uint64_t key = fl_vocabulary_word_key(v, word, n);
+    return fl_vocabulary_find_key(v, fl_vocabulary_word_key(v, word, n), word, n);
+}
+
+/* The number of the word with a key, which gets one if it has none; there must be room. */
+FL_INLINE int32_t fl_vocabulary_add_key(fl_vocabulary *v, uint64_t key, const uint8_t *word,
+                                        int32_t n)
+{
     fl_vocabulary_slot *slot = fl_vocabulary_word_slot(v, key, word, n);
     if (slot->number == 0) {
         slot->key = key;

@@ -73,6 +73,24 @@ def document_frequencies(
 def write_depths(
     is_word: NDArray[np.uint8], before: NDArray[np.uint32], depth: NDArray[np.int32]
 ) -> None: ...
+def stable_order(
+    keys: NDArray[np.uint32],
+    before: NDArray[np.int64],
+    begins: NDArray[np.int64],
+    order: NDArray[np.int64],
+) -> None: ...
+def add_sizes(
+    level: NDArray[np.int64], before: NDArray[np.uint32], size: NDArray[np.int64]
+) -> None: ...
+def place_level(
+    level: NDArray[np.int64],
+    before: NDArray[np.uint32],
+    is_first: bool,
+    wanted: NDArray[np.uint8],
+    size: NDArray[np.int64],
+    free: NDArray[np.int64],
+    features: NDArray[np.int64],
+) -> None: ...
 def write_characters(
     before: NDArray[np.uint32],
     last: NDArray[np.uint32],

@@ -397,6 +397,62 @@ def write_depths(const uint8_t[::1] is_word, const uint32_t[::1] before, int32_t
             depth[i] = 1 if is_word[i] or before[i] == FL_VOCABULARY_ROOT else depth[before[i]] + 1
 
 
+def stable_order(
+    const uint32_t[::1] keys, const int64_t[::1] before, int64_t[::1] begins, int64_t[::1] order
+):
+    """Write the places `before` in the order of their keys, equal ones as they come: by counting.
+    `begins` is zeros, one for each key there may be and one more."""
+    cdef int64_t i, here, below = 0, n = keys.shape[0], n_keys = begins.shape[0] - 1
+    cdef bint is_whole = n == before.shape[0] == order.shape[0]
+    if not is_whole:
+        raise ValueError
+    with nogil:
+        for i in range(n):
+            is_whole = is_whole and keys[i] < n_keys and 0 <= before[i] < n
+            begins[keys[i] if is_whole else n_keys] += 1
+        for i in range(n_keys):
+            here = begins[i]
+            begins[i] = below
+            below += here
+        if is_whole:
+            for i in range(n):
+                here = before[i]
+                order[begins[keys[here]]] = here
+                begins[keys[here]] += 1
+    if not is_whole:
+        raise IndexError
+
+
+def add_sizes(const int64_t[::1] level, const uint32_t[::1] before, int64_t[::1] size):
+    """Add the size of each n-gram to that of the one without its last unit."""
+    cdef int64_t i, number
+    with nogil:
+        for i in range(level.shape[0]):
+            number = level[i]
+            size[before[number]] += size[number]
+
+
+def place_level(
+    const int64_t[::1] level, const uint32_t[::1] before, bint is_first,
+    const uint8_t[::1] wanted, const int64_t[::1] size, int64_t[::1] free, int64_t[::1] features,
+):
+    """Put the wanted n-grams of a level, which is in order, where they stand among all of them:
+    `free` is where the next one that an n-gram begins stands."""
+    cdef int64_t i, number, place, below = 0
+    with nogil:
+        for i in range(level.shape[0]):
+            number = level[i]
+            if is_first:
+                place = below
+                below += size[number]
+            else:
+                place = free[before[number]]
+                free[before[number]] += size[number]
+            free[number] = place + wanted[number]
+            if wanted[number]:
+                features[place] = number
+
+
 def write_characters(
     const uint32_t[::1] before, const uint32_t[::1] last, const int64_t[::1] features,
     const int64_t[::1] ends, uint32_t[::1] out,
