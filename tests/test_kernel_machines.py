@@ -85,6 +85,20 @@ def test_weak_penalties_are_no_obstacle(loss, kernel, C):
     assert model.duality_gap_[0] <= 1e-4
 
 
+@pytest.mark.parametrize("weight", [None, np.arange(300) % 3])
+def test_a_hinge_with_next_to_no_penalty(weight):
+    """Pairs get nowhere there (warnings are errors); bounds are met exactly all the same."""
+    rng = np.random.default_rng(0)
+    plane = rng.normal(size=(300, 2))
+    y = (plane**2).sum(axis=1) + 0.5 * rng.normal(size=300) > 1.5
+    for C in (1e5, 1e7):
+        model = KernelSVC(C=C, gamma=0.5).fit(plane, y, sample_weight=weight)
+        assert model.duality_gap_[0] <= 1e-4
+        assert 0 < len(model.support_) < 150
+        most = C * (np.ones(300) if weight is None else weight)[model.support_]
+        assert (np.abs(model.dual_coef_[0]) <= most * (1 + 1e-12)).all()
+
+
 @pytest.mark.parametrize("loss", MACHINES)
 def test_rows_that_come_and_go(loss, monkeypatch):
     """With little memory rows are made again, and with rows left out they are fewer."""
