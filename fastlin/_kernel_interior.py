@@ -26,7 +26,7 @@ from ._problem import Problem
 
 __all__ = ["ascend_inside"]
 
-_MOST_STEPS = 100
+_MOST = 100
 # A step goes so near a bound, as a share of the way
 _SHARE = 0.995
 # Shorter steps are rounding's
@@ -39,52 +39,65 @@ def ascend_inside(problem: Problem, gram: np.ndarray, mass: np.ndarray,
                   measure: Callable[[np.ndarray], float], tol: float, most: int) -> int:
     """Take steps until `measure`, given dual variables, returns a gap of at most tol, or steps gain
     no more; returns how many, at most so many."""
-    y, C = problem.y, mass
-    Q = y[:, None] * gram * y
-    u, b, z, t = 0.5 * C, 0.0, np.ones(len(y)), np.ones(len(y))
-    for steps in range(1, min(most, _MOST_STEPS) + 1):
+    at, most = _Inside(problem.y[:, None] * gram * problem.y, problem.y, mass), min(most, _MOST)
+    for steps in range(1, most + 1):
         if is_cancelled():
             raise Cancelled
-        slack = C - u
-        middle = float(z @ u + t @ slack) / (2 * len(u))
-        dual, primal = Q @ u - 1.0 + b * y - z + t, float(y @ u)
-        factor = _factor(Q, z / u + t / slack)
+        # an overflow shows in the length of the step
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            way = at.move()
+        if measure(problem.y * at.rounded() / mass) <= tol or not way > _LEAST_WAY:
+            return steps
+    return most
+
+
+class _Inside:
+    """A point within the bounds, and the steps from it."""
+
+    def __init__(self, Q: np.ndarray, y: np.ndarray, C: np.ndarray):
+        self.Q, self.y, self.C = Q, y, C
+        self.u, self.b = 0.5 * C, 0.0
+        self.z, self.t = np.ones(len(y)), np.ones(len(y))
+
+    def rounded(self) -> np.ndarray:
+        """u, with variables on their way to a bound put there."""
+        return np.where(self.u < self.z, 0.0, np.where(self.C - self.u < self.t, self.C, self.u))
+
+    def move(self) -> float:
+        """Make a step; returns its length, 0 where there is none."""
+        u, z, t = self.u, self.z, self.t
+        slack = self.C - u
+        factor = _factor(self.Q, z / u + t / slack)
         if factor is None:
-            return steps
-        zero = np.zeros_like(u)
+            return 0.0
+        along = _solved(factor, self.y)
+        # straight for m = 0 first: how far that leads says where to aim, and how much it bends
+        du, _, dz, dt = self._direction(factor, along, -z, -t)
+        way = self._way(du, dz, dt)
+        before = float(z @ u + t @ slack)
+        after = float((z + way * dz) @ (u + way * du) + (t + way * dt) @ (slack - way * du))
+        aim = before / (2 * len(u)) * min(1.0, after / before) ** 3
+        low, high = (aim - du * dz) / u - z, (aim + du * dt) / slack - t
+        du, db, dz, dt = self._direction(factor, along, low, high)
+        way = _SHARE * self._way(du, dz, dt)
+        self.u, self.b = u + way * du, self.b + way * db
+        self.z, self.t = z + way * dz, t + way * dt
+        return way
 
-        def step(aim: float, more: np.ndarray, less: np.ndarray) -> tuple:
-            """(du, db, dz, dt) to products z u = aim - more and t (C - u) = aim - less."""
-            low, high = (aim - more) / u - z, (aim - less) / slack - t
-            side = np.column_stack([low - high - dual, y])
-            found, along = _solved(factor, side).T
-            db = (float(y @ found) + primal) / float(y @ along)
-            du = found - db * along
-            return du, db, low - z * du / u, high + t * du / slack
+    def _direction(self, factor: tuple, along: np.ndarray, low: np.ndarray, high: np.ndarray
+                   ) -> tuple[np.ndarray, float, np.ndarray, np.ndarray]:
+        """(du, db, dz, dt), with dz = low and dt = high where u stays; `along` solves for y."""
+        u, z, t, y = self.u, self.z, self.t, self.y
+        dual = self.Q @ u - 1.0 + self.b * y - z + t
+        found = _solved(factor, low - high - dual)
+        db = float(y @ found + y @ u) / float(y @ along)
+        du = found - db * along
+        return du, db, low - z * du / u, high + t * du / (self.C - u)
 
-        du, _, dz, dt = step(0.0, zero, zero)
-        way = min(_way(u, du, slack), _way(z, dz), _way(t, dt))
-        after = (z + way * dz) @ (u + way * du) + (t + way * dt) @ (slack - way * du)
-        aim = middle * min(1.0, float(after) / (2 * len(u) * middle)) ** 3
-        du, db, dz, dt = step(aim, du * dz, -du * dt)
-        way = _SHARE * min(_way(u, du, slack), _way(z, dz), _way(t, dt))
-        u, b, z, t = u + way * du, b + way * db, z + way * dz, t + way * dt
-        # variables on their way to a bound are put there
-        near = np.where(u < z, 0.0, np.where(C - u < t, C, u))
-        gap = measure(y * near / C)
-        if gap <= tol:
-            return steps
-        if way < _LEAST_WAY or not np.isfinite(u).all():
-            return steps
-    return min(most, _MOST_STEPS)
-
-
-def _way(at: np.ndarray, step: np.ndarray, slack: np.ndarray | None = None) -> float:
-    """How far a step can go, at most 1, with `at` (and what is left up to a bound) above 0."""
-    down = float(np.max(-step / at, initial=1.0))
-    if slack is not None:
-        down = max(down, float(np.max(step / slack, initial=1.0)))
-    return 1.0 / down
+    def _way(self, du: np.ndarray, dz: np.ndarray, dt: np.ndarray) -> float:
+        """How far a step can go, at most 1, until something is 0."""
+        shares = -du / self.u, du / (self.C - self.u), -dz / self.z, -dt / self.t
+        return 1.0 / max(1.0, *(float(share.max()) for share in shares))
 
 
 def _factor(Q: np.ndarray, more: np.ndarray) -> tuple | None:
@@ -102,8 +115,8 @@ def _factor(Q: np.ndarray, more: np.ndarray) -> tuple | None:
     return None
 
 
-def _solved(factor: tuple, sides: np.ndarray) -> np.ndarray:
-    """The solution for each column."""
+def _solved(factor: tuple, side: np.ndarray) -> np.ndarray:
+    """The solution of one system."""
     from scipy.linalg import cho_solve
 
-    return cho_solve(factor, sides, check_finite=False)
+    return cho_solve(factor, side, check_finite=False)
