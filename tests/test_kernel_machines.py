@@ -277,6 +277,13 @@ def test_absent_classes_and_class_weights():
             model.fit(X, THREE, weight)
         assert model.classes_.tolist() == [0, 1, 2]
         assert set(model.predict(X)) == {0, 2}
+    four = np.digitize(X[:, 0], [-0.4, 0, 0.4])
+    with pytest.warns(UserWarning, match="have weight 0"):
+        model = KernelPerceptron(gamma=0.3, random_state=0).fit(X, four, four != 0)
+    alone = KernelPerceptron(gamma=0.3, random_state=0).fit(X[four != 0], four[four != 0])
+    assert model.decision_function(X)[:, 0].max() == -np.inf
+    found, expected = model.decision_function(X)[:, 1:], alone.decision_function(X)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
     y = np.arange(N) < 20
     heavy = KernelSVC(class_weight="balanced", gamma=0.3).fit(X, y)
     by_hand = KernelSVC(gamma=0.3).fit(X, y, np.where(y, N / 40, N / (2 * (N - 20))))
