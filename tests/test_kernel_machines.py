@@ -270,6 +270,26 @@ def test_searches_and_pipelines():
     assert pipe.fit(WORDS, KIND).score(WORDS, KIND) > 0.8
 
 
+@pytest.mark.parametrize("store", [np.array, sparse.csr_matrix, sparse.csc_matrix])
+@pytest.mark.parametrize("cls", KERNELISED, ids=name)
+def test_a_model_is_its_own(cls, store):
+    """Every sample is a support vector of the logistic loss; of others with next to no C."""
+    given = store(X)
+    model = cls(**({} if cls is KernelPerceptron else {"C": 1e-6})).fit(given, Y)
+    before = model.decision_function(X)
+    (given if store is np.array else given.data)[:] = 9
+    np.testing.assert_array_equal(model.decision_function(X), before)
+
+
+def test_a_model_of_lists_is_its_own():
+    words = [list(word) for word in WORDS]
+    model = KernelLogisticRegression(kernel="spectrum").fit(words, KIND)
+    before = model.decision_function(WORDS)
+    for word in words:
+        word[:] = "zz"
+    np.testing.assert_array_equal(model.decision_function(WORDS), before)
+
+
 def test_absent_classes_and_class_weights():
     weight = np.where(THREE == 1, 0.0, 1.0)
     for model in (KernelSVC(), KernelPerceptron(), KernelLogisticRegression()):
