@@ -158,8 +158,8 @@ def separability(X: Any, y: Any, *, fit_intercept: bool = True, tol: float = 1e-
     classes, codes = encode_labels(check_target(y, _CALLER, n_samples=rows.shape[0]))
     if len(classes) < 2:
         raise ValueError(
-            f"y must hold two classes or more, got only the class {classes.tolist()[0]!r}: there is "
-            "nothing to separate."
+            f"y must hold two classes or more, got only the class {classes.tolist()[0]!r}: "
+            "there is nothing to separate."
         )
     found, size = searched(rows, codes, len(classes), fit_intercept, float(tol), max_iter)
     verdict = True if found.margin > 0 else False if found.bound <= tol * size else None

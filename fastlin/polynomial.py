@@ -88,8 +88,10 @@ class PolynomialFeatures(TransformerMixin, Estimator):
 
         from sklearn.kernel_approximation import Nystroem, RBFSampler
 
-        make_pipeline(RBFSampler(gamma=0.5, n_components=200), LogisticRegression())
-        make_pipeline(Nystroem(gamma=0.5, n_components=100), LogisticRegression())
+        from fastlin import LogisticRegression, make_pipeline
+
+        make_pipeline(RBFSampler(gamma=0.5, n_components=200), LogisticRegression()).fit(X, y)
+        make_pipeline(Nystroem(gamma=0.5, n_components=100), LogisticRegression()).fit(X, y)
 
     References
     ----------
