@@ -200,7 +200,8 @@ class _Search:
                     return here, False
             self.n_iter += 1
             new = self._step(at)
-            if share > 0 and new.objective > here.objective:
+            # differences below are roundings, and no reason to begin again
+            if share > 0 and new.objective > here.objective + _NOISE * abs(here.objective):
                 # from here without momentum
                 momentum, share, before = 1.0, 0.0, here
                 self.L = max(1.0, _FORGET * self.L)

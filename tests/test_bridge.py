@@ -327,6 +327,17 @@ def test_files_searches_and_pipelines():
     assert make_pipeline(BridgeRegressor(p=1.2)).fit(X, Y).score(X, Y) > 0.5
 
 
+@pytest.mark.parametrize("p", [1, np.inf])
+def test_tight_tolerances_are_met(p):
+    """Roundings of P are no reason to give up momentum; correlated columns need it."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        columns = rng.normal(size=(80, 6)) @ rng.normal(size=(6, 6))
+        y = columns @ [2, 0, 0, -1, 0.5, 0] + rng.normal(size=80) + 3
+        model = BridgeRegressor(0.01, p=p, tol=1e-9).fit(columns, y)
+        assert model.duality_gap_ <= 1e-9
+
+
 @pytest.mark.parametrize("p", [0.5, 0.9])
 def test_equal_columns_share_no_weight(p):
     """Shares of one weight are a saddle, where no change of a single one improves."""
