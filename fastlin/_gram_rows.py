@@ -105,6 +105,13 @@ class GramRows:
                 out += v[some] @ (self.rows[self.place[some]] if is_made else self._made(some))
         return out
 
+    def all_rows(self) -> np.ndarray:
+        """K, where there is room for it."""
+        if self.is_whole:
+            return self.rows
+        self.load(np.flatnonzero(self.place < 0))
+        return self.rows[self.place]
+
     def _made(self, numbers: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Rows, afresh."""
         if self.gram is not None:

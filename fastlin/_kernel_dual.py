@@ -9,6 +9,7 @@ models (`fl_losses.h`); what differs is which row comes next.
 Losses with a kink leave most variables at a bound, and few rows of the Gram matrix are ever needed:
 there the pair that gains most moves (`fl_pairs.h`), which keeps the constraint of the free
 intercept, and rows that sit at a bound with room to spare are left out until the others are done.
+Where C is so large that pairs get nowhere, few rows are solved from inside (`_kernel_interior`).
 All variables of the logistic loss move, so rows are visited in turn, with the intercept treated by
 the centred proximal point method (`fl_dual.h`); a greedy choice would have to look at all rows for
 each.
@@ -27,6 +28,7 @@ from ._core import kernel_dual as _kernel_dual
 from ._core import losses as _losses
 from ._core import order as _order
 from ._gram_rows import GramRows
+from ._kernel_interior import ascend_inside
 from ._kernel_newton import MOST_ROWS, ascend
 from ._parallel import Cancelled, is_cancelled
 from ._problem import Certificate, Problem
@@ -44,7 +46,7 @@ _WORTH, _FEW_ROWS = 0.35, 200
 _ROUNDING = 1e-13
 # So few rows are solved to the last digits, in so many passes at most.
 _LITTLE, _LAST, _LAST_DIGITS = 256, 200, 1e-15
-# Passes after which coordinates are too slow for a smooth loss
+# Passes after which coordinates are too slow for few rows
 _FAR = 30
 # Rows that the centre is the mean of
 _CENTRE_ROWS = 256
@@ -83,7 +85,12 @@ def solve_kernel(problem: Problem, gram: GramRows, n_bytes: int, tol: float, max
             passes += ascend(problem, gram.rows, mass, best.v, best.intercept, best.offered_gap,
                              aim, max_iter - passes)
         return best.fit(passes, tol)
-    passes = coordinates(aim, min(max_iter, _LAST) if n <= _LITTLE else max_iter)
+    few = n <= MOST_ROWS and 8 * n * n <= n_bytes
+    most = _LAST if n <= _LITTLE else _FAR if few else max_iter
+    passes = coordinates(aim, min(max_iter, most))
+    if best.gap > tol and passes < max_iter and few:
+        passes += ascend_inside(problem, gram.all_rows(), mass, best.offered_gap, tol,
+                                max_iter - passes)
     if best.gap > tol and passes < max_iter:
         passes += coordinates(tol, max_iter - passes)
     return best.fit(passes, tol)

@@ -55,6 +55,8 @@ _LEAST_L, _MOST_L = 1e-3, 1e12
 _WINDOW = 8
 # A residual below it may be all that rounding lets P tell
 _ROUNDED = 1e-7
+# Columns whose products with a vector differ by less are tried as one
+_SAME = 1e-9
 # For p < 1 the powers that come before, each from the answer for the last, to this tolerance: from
 # w = 0 alone, one in six small problems with p = 0 ends at another than the best subset, this way
 # one in thirteen
@@ -198,7 +200,8 @@ class _Search:
                     return here, False
             self.n_iter += 1
             new = self._step(at)
-            if share > 0 and new.objective > here.objective:
+            # differences below are roundings, and no reason to begin again
+            if share > 0 and new.objective > here.objective + _NOISE * abs(here.objective):
                 # from here without momentum
                 momentum, share, before = 1.0, 0.0, here
                 self.L = max(1.0, _FORGET * self.L)
@@ -247,6 +250,8 @@ class _Search:
             if residual <= self.tol:
                 new = self._bolder(here)
                 if new is None:
+                    new = self._merged(here)
+                if new is None:
                     return here, True
                 here, before, recent = new, None, [new.objective]
                 residual, aim = self.residual(here)
@@ -265,6 +270,32 @@ class _Search:
                 return here, residual <= max(self.tol, _ROUNDED)
             before, here = here, new
             recent = [*recent[1 - _WINDOW :], new.objective]
+
+    def _merged(self, here: _Point) -> _Point | None:
+        """The weights of columns that are the same but for a factor, all on the longest of them:
+        shares of a weight are a saddle of a concave penalty. None if that lowers nothing."""
+        kept, w, best = np.flatnonzero(here.w), here.w.copy(), None
+        if len(kept) < 2:
+            return None
+        # such columns have such products with anything
+        any_vector = np.random.default_rng(0).normal(size=len(self.share))
+        product, size = self.rows.rmatvec(any_vector)[kept], np.sqrt(self.D[kept])
+        key = np.abs(product) / size
+        order = np.argsort(key, kind="stable")
+        ends = np.flatnonzero(np.diff(key[order]) > _SAME * key[order][1:]) + 1
+        for group in np.split(order, ends):
+            if len(group) < 2:
+                continue
+            to, group = group[np.argmax(size[group])], np.sort(group)
+            lengths = size[group] * np.sign(product[group])
+            total = lengths @ here.w[kept[group]] / (size[to] * np.sign(product[to]))
+            w[kept[group]], w[kept[to]] = 0.0, total
+            new = self.point(w, here.b)
+            if new.objective < (best or here).objective - _NOISE * abs(here.objective):
+                best = new
+            else:
+                w = (best or here).w.copy()
+        return best
 
     def _lower(self, here: _Point, before: _Point | None, most: float) -> _Point | None:
         """A step to enough below `most`, if there is any worth taking."""

@@ -19,6 +19,10 @@ from ._validation import check_target
 __all__ = ["Separability", "separability"]
 
 
+# What the messages of the checks of y call the caller
+_CALLER = type("separability", (), {})()
+
+
 @dataclass(frozen=True)
 class Separability:
     """What `separability` returns: a verdict, and what proves it.
@@ -151,11 +155,11 @@ def separability(X: Any, y: Any, *, fit_intercept: bool = True, tol: float = 1e-
     check_size(rows)
     if y is None:
         raise ValueError("y must hold the label of each row, got None.")
-    classes, codes = encode_labels(check_target(y, separability, n_samples=rows.shape[0]))
+    classes, codes = encode_labels(check_target(y, _CALLER, n_samples=rows.shape[0]))
     if len(classes) < 2:
         raise ValueError(
-            f"y must hold two classes or more, got only the class {classes[0]!r}: there is nothing "
-            "to separate."
+            f"y must hold two classes or more, got only the class {classes.tolist()[0]!r}: "
+            "there is nothing to separate."
         )
     found, size = searched(rows, codes, len(classes), fit_intercept, float(tol), max_iter)
     verdict = True if found.margin > 0 else False if found.bound <= tol * size else None

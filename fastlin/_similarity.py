@@ -8,6 +8,7 @@ lists.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
@@ -43,8 +44,10 @@ class Similarity:
         return samples
 
     def given(self, samples: Any) -> Any:
-        """What `support_vectors_` shows, and `hold` takes."""
-        return samples
+        """What `support_vectors_` shows, and `hold` takes: what the caller may change is copied."""
+        if not isinstance(samples, list):
+            return samples
+        return [copy(one) if isinstance(one, (list, np.ndarray)) else one for one in samples]
 
     def count(self, samples: Any) -> int:
         """How many there are."""
@@ -112,7 +115,8 @@ class _OfVectors(Similarity):
     def given(self, samples: Vectors) -> Any:
         """An array or a CSR matrix."""
         X = samples.X
-        return X.values.reshape(X.shape).copy() if X.layout == "dense" else X.to_csr()
+        # the caller's arrays may change while the model lives
+        return X.values.reshape(X.shape).copy() if X.layout == "dense" else X.to_csr().copy()
 
     def count(self, samples: Vectors) -> int:
         """How many there are."""

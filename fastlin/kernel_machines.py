@@ -152,9 +152,13 @@ class KernelPerceptron(KernelMachine):
     def _learn(self, gram: GramRows, codes: np.ndarray, weight: np.ndarray, n_outputs: int,
                places: list[int]) -> tuple[np.ndarray, np.ndarray]:
         (seed,) = spawn_seed(self.random_state, 1)
+        # a class without rows is no rival
+        number = np.arange(2)
+        if n_outputs > 1:
+            number = np.cumsum(np.isin(np.arange(n_outputs), places)) - 1
         learnt = learn_by_mistakes(
-            gram, codes, weight / weight.mean(), n_outputs, self.fit_intercept, self.average,
-            self.max_iter, self.tol, self.n_iter_no_change, self.shuffle, seed,
+            gram, number[codes], weight / weight.mean(), len(places), self.fit_intercept,
+            self.average, self.max_iter, self.tol, self.n_iter_no_change, self.shuffle, seed,
         )
         self.n_iter_, self.n_mistakes_ = learnt.n_iter, learnt.n_mistakes
         if not learnt.converged:
@@ -162,7 +166,9 @@ class KernelPerceptron(KernelMachine):
                 f"KernelPerceptron stopped after {learnt.n_iter} epochs, before its mean loss had "
                 f"ceased to fall by tol={self.tol:g}; raise max_iter or tol."
             )
-        return learnt.a, learnt.b
+        coef, b = np.zeros((n_outputs, gram.n)), np.full(n_outputs, -np.inf)
+        coef[places], b[places] = learnt.a, learnt.b
+        return coef, b
 
 
 class KernelSVC(DualMachine):

@@ -88,8 +88,10 @@ class PolynomialFeatures(TransformerMixin, Estimator):
 
         from sklearn.kernel_approximation import Nystroem, RBFSampler
 
-        make_pipeline(RBFSampler(gamma=0.5, n_components=200), LogisticRegression())
-        make_pipeline(Nystroem(gamma=0.5, n_components=100), LogisticRegression())
+        from fastlin import LogisticRegression, make_pipeline
+
+        make_pipeline(RBFSampler(gamma=0.5, n_components=200), LogisticRegression()).fit(X, y)
+        make_pipeline(Nystroem(gamma=0.5, n_components=100), LogisticRegression()).fit(X, y)
 
     References
     ----------
@@ -165,7 +167,7 @@ class PolynomialFeatures(TransformerMixin, Estimator):
             numbers can tell apart.
         """
         self._check_params()
-        self._fit_width(rows_of(self, X, reset=True).shape[1])
+        self._check_width(rows_of(self, X, reset=True).shape[1])
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
@@ -185,7 +187,7 @@ class PolynomialFeatures(TransformerMixin, Estimator):
         """
         self._check_params()
         rows = rows_of(self, X, reset=True)
-        self._fit_width(rows.shape[1])
+        self._check_width(rows.shape[1])
         return self._products(rows)
 
     def transform(self, X: Any) -> Any:
@@ -224,8 +226,15 @@ class PolynomialFeatures(TransformerMixin, Estimator):
             )
         return self._terms().powers()
 
-    def _fit_width(self, d: int) -> None:
-        """Set the number of output columns."""
+    @property
+    def n_output_features_(self) -> int:
+        """Number of columns of the result."""
+        if not self.__sklearn_is_fitted__():
+            raise AttributeError("n_output_features_ is there only after fit.")
+        return self._terms().width() if self.n_features is None else int(self.n_features)
+
+    def _check_width(self, d: int) -> None:
+        """Refuse products that leave no column, or too many."""
         terms = self._terms()
         if terms.of(d) == 0:
             raise ValueError(
@@ -233,7 +242,8 @@ class PolynomialFeatures(TransformerMixin, Estimator):
                 f"include_bias={self.include_bias} leaves no products of the {d} columns of X; "
                 "set include_bias=True, or a degree from 1 to the number of columns."
             )
-        self.n_output_features_ = terms.width() if self.n_features is None else self.n_features
+        if self.n_features is None:
+            terms.width()
 
     def _terms(self) -> Terms:
         """The products of the columns of X."""

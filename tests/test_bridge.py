@@ -327,6 +327,30 @@ def test_files_searches_and_pipelines():
     assert make_pipeline(BridgeRegressor(p=1.2)).fit(X, Y).score(X, Y) > 0.5
 
 
+@pytest.mark.parametrize("p", [1, np.inf])
+def test_tight_tolerances_are_met(p):
+    """Roundings of P are no reason to give up momentum; correlated columns need it."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        columns = rng.normal(size=(80, 6)) @ rng.normal(size=(6, 6))
+        y = columns @ [2, 0, 0, -1, 0.5, 0] + rng.normal(size=80) + 3
+        model = BridgeRegressor(0.01, p=p, tol=1e-9).fit(columns, y)
+        assert model.duality_gap_ <= 1e-9
+
+
+@pytest.mark.parametrize("p", [0.5, 0.9])
+def test_equal_columns_share_no_weight(p):
+    """Shares of one weight are a saddle, where no change of a single one improves."""
+    rng = np.random.default_rng(5)
+    columns = rng.normal(size=(80, 5))
+    y = columns @ [1, 0, 0, 2, 0] + rng.normal(size=80)
+    alone = BridgeRegressor(0.1, p=p, tol=1e-9, max_iter=5000).fit(columns, y)
+    for copy in (columns[:, :1], 3 - columns[:, :1], 0.5 * columns[:, [3]]):
+        both = BridgeRegressor(0.1, p=p, tol=1e-9, max_iter=5000).fit(np.c_[columns, copy], y)
+        assert both.objective_ == pytest.approx(alone.objective_, rel=1e-8)
+        assert np.count_nonzero(both.coef_) == np.count_nonzero(alone.coef_)
+
+
 def test_what_is_within_tol_has_ended():
     """No step lowers P any more: with a residual below `tol` that is an answer, and no warning."""
     for seed in (0, 1):

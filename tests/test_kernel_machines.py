@@ -85,6 +85,20 @@ def test_weak_penalties_are_no_obstacle(loss, kernel, C):
     assert model.duality_gap_[0] <= 1e-4
 
 
+@pytest.mark.parametrize("weight", [None, np.arange(300) % 3])
+def test_a_hinge_with_next_to_no_penalty(weight):
+    """Pairs get nowhere there (warnings are errors); bounds are met exactly all the same."""
+    rng = np.random.default_rng(0)
+    plane = rng.normal(size=(300, 2))
+    y = (plane**2).sum(axis=1) + 0.5 * rng.normal(size=300) > 1.5
+    for C in (1e5, 1e7):
+        model = KernelSVC(C=C, gamma=0.5).fit(plane, y, sample_weight=weight)
+        assert model.duality_gap_[0] <= 1e-4
+        assert 0 < len(model.support_) < 150
+        most = C * (np.ones(300) if weight is None else weight)[model.support_]
+        assert (np.abs(model.dual_coef_[0]) <= most * (1 + 1e-12)).all()
+
+
 @pytest.mark.parametrize("loss", MACHINES)
 def test_rows_that_come_and_go(loss, monkeypatch):
     """With little memory rows are made again, and with rows left out they are fewer."""
@@ -256,6 +270,26 @@ def test_searches_and_pipelines():
     assert pipe.fit(WORDS, KIND).score(WORDS, KIND) > 0.8
 
 
+@pytest.mark.parametrize("store", [np.array, sparse.csr_matrix, sparse.csc_matrix])
+@pytest.mark.parametrize("cls", KERNELISED, ids=name)
+def test_a_model_is_its_own(cls, store):
+    """Every sample is a support vector of the logistic loss; of others with next to no C."""
+    given = store(X)
+    model = cls(**({} if cls is KernelPerceptron else {"C": 1e-6})).fit(given, Y)
+    before = model.decision_function(X)
+    (given if store is np.array else given.data)[:] = 9
+    np.testing.assert_array_equal(model.decision_function(X), before)
+
+
+def test_a_model_of_lists_is_its_own():
+    words = [list(word) for word in WORDS]
+    model = KernelLogisticRegression(kernel="spectrum").fit(words, KIND)
+    before = model.decision_function(WORDS)
+    for word in words:
+        word[:] = "zz"
+    np.testing.assert_array_equal(model.decision_function(WORDS), before)
+
+
 def test_absent_classes_and_class_weights():
     weight = np.where(THREE == 1, 0.0, 1.0)
     for model in (KernelSVC(), KernelPerceptron(), KernelLogisticRegression()):
@@ -263,6 +297,13 @@ def test_absent_classes_and_class_weights():
             model.fit(X, THREE, weight)
         assert model.classes_.tolist() == [0, 1, 2]
         assert set(model.predict(X)) == {0, 2}
+    four = np.digitize(X[:, 0], [-0.4, 0, 0.4])
+    with pytest.warns(UserWarning, match="have weight 0"):
+        model = KernelPerceptron(gamma=0.3, random_state=0).fit(X, four, four != 0)
+    alone = KernelPerceptron(gamma=0.3, random_state=0).fit(X[four != 0], four[four != 0])
+    assert model.decision_function(X)[:, 0].max() == -np.inf
+    found, expected = model.decision_function(X)[:, 1:], alone.decision_function(X)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
     y = np.arange(N) < 20
     heavy = KernelSVC(class_weight="balanced", gamma=0.3).fit(X, y)
     by_hand = KernelSVC(gamma=0.3).fit(X, y, np.where(y, N / 40, N / (2 * (N - 20))))

@@ -81,6 +81,15 @@ def test_stored_zeros_ones_signs_and_threads():
         assert given.layout == ("ones" if (values == 1).all() else "csr")
 
 
+def test_the_width_is_that_of_the_result():
+    model = PolynomialFeatures(2)
+    with pytest.raises(AttributeError, match="after fit"):
+        _ = model.n_output_features_
+    model.fit(X).set_params(degree=3)
+    assert model.transform(X).shape[1] == model.n_output_features_ == len(model.powers_)
+    assert model.set_params(n_features=7).transform(X).shape[1] == model.n_output_features_ == 7
+
+
 def test_orders_in_memory():
     f = PolynomialFeatures(3, order="F").fit_transform(X)
     assert f.flags.f_contiguous

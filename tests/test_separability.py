@@ -268,6 +268,8 @@ def test_no_verdict_is_said():
         (lambda X, y: separability(X, y, tol=0), "tol must be"),
         (lambda X, y: separability(X, y, max_iter=0), "max_iter must be"),
         (lambda X, y: separability(X, y, fit_intercept=3), "fit_intercept must be"),
+        (lambda X, y: separability(X, [7] * 4), "got only the class 7:"),
+        (lambda X, y: separability(X, np.ones((4, 2))), "separability takes one"),
         (lambda X, y: separability(X, [0.5, 1.5, 2.0, 3.0]), "Unknown label type"),
         (lambda X, y: separability(X * 1e-200, y), "underflow"),
     ],

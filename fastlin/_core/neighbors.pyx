@@ -32,9 +32,9 @@ def products(Rows Q, Rows columns, int32_t[::1] entries, double[::1] room, doubl
 
 
 def nearest(Rows Q, Rows X, const double[::1] own, const double[::1] square,
-            const double[:, ::1] product, double error, bint unit, bint left_out, int32_t[::1] entries,
-            double[::1] room, int64_t[::1] candidates, double[:, ::1] distance,
-            int64_t[:, ::1] number, Py_ssize_t start, Py_ssize_t stop):
+            const double[:, ::1] product, double error, bint unit, bint left_out,
+            int32_t[::1] entries, double[::1] room, int64_t[::1] candidates,
+            double[:, ::1] distance, int64_t[:, ::1] number, Py_ssize_t start, Py_ssize_t stop):
     """Write the squared distances and the numbers of the nearest rows of X to rows start..stop-1
     of Q, as many as there are columns in `distance`. product[i - start] holds q_i.x, `own` and
     `square` |q|^2 and |x|^2 of all rows, correct to `error` together; `unit`: all of them are 1.
