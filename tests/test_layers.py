@@ -103,7 +103,8 @@ WRITTEN = {
     "hashed": {"out", "keys", "row_ends", "indices", "values"},
     "gram": {"out", "place", "room", "total", "shift", "first", "last"},
     "joint": {
-        "b", "V", "u", "paid", "moments", "last", "collected", "value", "gradient", "out", "w",
+        "b", "V", "u", "paid", "moments", "packed", "last", "collected", "value", "gradient", "out",
+        "w",
     },
     "joint_blocks": {"z", "W", "room", "value", "p"},
     "joint_dual": {"state", "s", "U", "W", "resting", "room"},
