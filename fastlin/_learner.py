@@ -343,6 +343,48 @@ class JointLearner(_Steps):
             self.last[:] = self.state["t"]  # a penalty that begins now is not owed for the past
         batched = optimizer and rule["batch_size"] > 1
         self._collected = np.zeros(len(self.V) if batched else 0)
+        self._packed: np.ndarray | None = None
+
+    def put_off(self, X: Rows, part: int = 0) -> None:
+        """Lay each weight beside all that is kept with it where that saves misses of the cache: in
+        adaptive steps of one output on sparse rows. V is a view until `settle`."""
+        counted = self.state["t"] + len(X) < _MOST_STEPS
+        if self._packed is not None and not counted:
+            self.settle(X)
+        one = self.n_outputs == 1 and self.rule["optimizer"] and self.rule["batch_size"] == 1
+        if self._packed is not None or not (one and counted) or X.layout == "dense":
+            return
+        n_moments, lazy = len(self.moments), len(self.last) > 0
+        packed = np.zeros((len(self.V), 4 if lazy or n_moments > 1 else 2), self.dtype)
+        packed[:, 0] = self.V
+        packed[:, 1 : 1 + n_moments] = self.moments.T
+        if lazy:
+            self._visits(packed)[:] = self.last
+        self._packed, self.V = packed, packed[:, 0]
+
+    def _visits(self, packed: np.ndarray) -> np.ndarray:
+        """The last visits in a packed array, whose fourth column is an integer."""
+        return packed.view(f"i{packed.itemsize}")[:, 3]
+
+    def _apart(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(V, moments, last), each an array of its own."""
+        packed, last = self._packed, self.last
+        if packed is None:
+            return self.V, self.moments, last
+        if len(last):
+            last = self._visits(packed).astype(np.float64)
+        moments = np.ascontiguousarray(packed[:, 1 : 1 + len(self.moments)].T)
+        return np.ascontiguousarray(packed[:, 0]), moments, last
+
+    @property
+    def has_debts(self) -> bool:
+        """Whether anything waits for `settle`."""
+        return self._packed is not None
+
+    def settle(self, X: Rows, part: int = 0) -> None:
+        """Lay out apart what `memory` keeps apart."""
+        self.V, self.moments, self.last = self._apart()
+        self._packed = None
 
     @property
     def memory(self) -> dict[str, Any]:
@@ -366,6 +408,11 @@ class JointLearner(_Steps):
             return _joint.run_passive_aggressive(
                 X, y, weight, order, fetch, rule, self.state, self.b, self.V, self.u
             )
+        if self._packed is not None:
+            return _joint.run_packed(
+                X, y, weight, order, fetch, rule, *self._optimizer, self.state, self.b,
+                self._packed, self.u,
+            )
         return _joint.run(
             X, y, weight, order, fetch, rule, *self._optimizer, self.state, self.b, self.V, self.u,
             self.paid, self.moments, self.last, self._collected,
@@ -373,23 +420,24 @@ class JointLearner(_Steps):
 
     def weights(self, averaged: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """(W, b) of shapes (K, d) and (K,): the averages, if there are any and they are wanted."""
-        w, state = np.empty_like(self.V), self.state
+        V, moments, last = self._apart()
+        w, state = np.empty_like(V), self.state
         b = self.b[0].copy()
         if averaged and self._has_mean():
-            _sgd.publish_mean(state, self.V, self.u, w)
+            _sgd.publish_mean(state, V, self.u, w)
             b = self.b[1] / state["n_averaged"]
         elif self.rule["optimizer"]:
             _joint.publish_adaptive(
-                self.rule, *self._optimizer, state["t"], self.V, self.moments, self.last, w
+                self.rule, *self._optimizer, state["t"], V, moments, last, w
             )
         else:
-            _sgd.publish(state, self.V, self.paid, w)
+            _sgd.publish(state, V, self.paid, w)
         return np.ascontiguousarray(w.reshape(-1, self.n_outputs).T), b
 
     @property
     def scaled(self) -> np.ndarray:
         """All weights, over the scale."""
-        return self.V
+        return np.ascontiguousarray(self.V)
 
     @property
     def intercepts(self) -> np.ndarray:
@@ -398,3 +446,5 @@ class JointLearner(_Steps):
 
 
 _ONE_MOMENT = (1, 3)  # AdaGrad and RMSProp
+# Steps that a 32-bit integer can count
+_MOST_STEPS = 2**31

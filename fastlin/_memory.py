@@ -57,7 +57,9 @@ def check_room(d: int, n_outputs: int, itemsize: int, rule: dict[str, Any]) -> N
     the system ends the process for it."""
     averaged, lazy = rule["average_from"] > 0, rule["l1"] > 0
     kept = 2 + averaged + lazy + (2 if rule["optimizer"] else 0)
-    check_bytes(d * n_outputs * itemsize * kept, d)
+    # adaptive steps lay out anew what is kept of one output
+    twice = 5 if rule["optimizer"] else 0
+    check_bytes(d * itemsize * (n_outputs * kept + twice), d)
 
 
 def check_bytes(needed: int, d: int) -> None:

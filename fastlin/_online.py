@@ -105,6 +105,8 @@ class OnlineEstimator(Estimator):
     def _weights(self, averaged: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """(coef, intercept) of all outputs: the averaged ones or, for a warm start, the last."""
         pairs = [weights_in(memory, averaged) for memory in self._memories]
+        if len(pairs) == 1:
+            return pairs[0]
         return np.concatenate([w for w, _ in pairs]), np.concatenate([b for _, b in pairs])
 
     def _train(self, rows: Rows, targets: list, groups: list[int], weight: np.ndarray | None,

@@ -129,6 +129,19 @@ FL_INLINE void FL_TYPED(fl_adaptive_change)(const struct fl_adaptive *a, int n,
     }
 }
 
+/* fl_adaptive_prox of n weights w, in vector registers; h becomes that of all steps. */
+FL_INLINE void FL_TYPED(fl_adaptive_shrink)(const struct fl_adaptive *a, int n,
+                                            const FL_REAL *FL_RESTRICT steps,
+                                            FL_REAL *FL_RESTRICT h, FL_REAL *FL_RESTRICT w) {
+    const FL_REAL l1 = (FL_REAL)a->l1, l2 = (FL_REAL)a->l2;
+    for (int l = 0; l < n; l++) h[l] *= steps[l];
+    for (int l = 0; l < n; l++) {
+        const FL_REAL size = FL_ABS(w[l]) - h[l] * l1;
+        const FL_REAL left = (size + FL_ABS(size)) / (2 + 2 * h[l] * l2);
+        w[l] = FL_COPYSIGN(left, w[l]);
+    }
+}
+
 /* Takes the steps of a block and empties it. `last` is the step of a coordinate's last visit, NULL
  * without a penalty. A function of its own, not inlined: there would be a copy for each layout. */
 static void FL_TYPED(fl_adaptive_flush)(const struct fl_adaptive *a, double sum_scale,
@@ -158,19 +171,13 @@ static void FL_TYPED(fl_adaptive_flush)(const struct fl_adaptive *a, double sum_
     }
     FL_TYPED(fl_adaptive_change)(a, n, g, ma, mb, h, change);
     for (int l = 0; l < n; l++) change[l] += w[l];
-    if (last) { /* fl_adaptive_prox in vector registers */
-        const FL_REAL l1 = (FL_REAL)a->l1, l2 = (FL_REAL)a->l2;
+    if (last) {
         for (int l = 0; l < n; l++) {
             FL_KEEP_SCALAR();
             steps[l] = (FL_REAL)(a->t - last[place[l]]);
             last[place[l]] = a->t;
         }
-        for (int l = 0; l < n; l++) h[l] *= steps[l];
-        for (int l = 0; l < n; l++) {
-            const FL_REAL size = FL_ABS(change[l]) - h[l] * l1;
-            const FL_REAL left = (size + FL_ABS(size)) / (2 + 2 * h[l] * l2);
-            change[l] = FL_COPYSIGN(left, change[l]);
-        }
+        FL_TYPED(fl_adaptive_shrink)(a, n, steps, h, change);
     }
     if (B) {
         for (int l = 0; l < n; l++) {

@@ -104,6 +104,7 @@ ADAPTIVE_CONFIGS = {
                               "alpha": 0.05, "average": 5, "batch_size": 3},
     "invscaling, no intercept": {"loss": "hinge", "eta0": 0.2, "learning_rate": "invscaling",
                                  "fit_intercept": False},
+    "averaged": {"loss": "log_loss", "eta0": 0.1, "average": True},
     "joint softmax": {"loss": "log_loss", "eta0": 0.1, "K": 4, "penalty": "l1", "alpha": 0.01},
     "joint sparsemax in batches": {"loss": "sparsemax", "eta0": 0.1, "K": 4, "batch_size": 6,
                                "average": True},
@@ -125,6 +126,11 @@ def test_adaptive_learner_equals_the_reference(layout, optimizer, config):
         dense, y, K, orders, optimizer=optimizer, weight=weight, **reference_arguments(config)
     )
     assert_joint(learner, slow, config.get("average"), layout.dtype)
+    beside = trained(
+        X, y, orders, make_rule(**config, optimizer=optimizer), weight, K, puts_off=True
+    )
+    for name, kept in learner.memory.items():
+        assert np.array_equal(beside.memory[name], kept), name
 
 
 @pytest.mark.parametrize("average", [False, True])

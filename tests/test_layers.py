@@ -108,7 +108,8 @@ WRITTEN = {
     "brackets": {"production", "starts", "children", "sizes"},
     "gram": {"out", "place", "room", "total", "shift", "first", "last"},
     "joint": {
-        "b", "V", "u", "paid", "moments", "last", "collected", "value", "gradient", "out", "w",
+        "b", "V", "u", "paid", "moments", "packed", "last", "collected", "value", "gradient", "out",
+        "w",
     },
     "joint_blocks": {"z", "W", "room", "value", "p"},
     "joint_dual": {"state", "s", "U", "W", "resting", "room"},

@@ -27,6 +27,22 @@ def run(
     last: NDArray[np.float64],
     collected: NDArray[np.float64],
 ) -> dict[str, Any]: ...
+def run_packed(
+    X: Rows,
+    y: NDArray[np.float64],
+    sample_weight: NDArray[np.float64],
+    order: NDArray[np.int64],
+    fetch: NDArray[np.int64],
+    rule: dict[str, Any],
+    optimizer: int,
+    decay: float,
+    decay1: float,
+    epsilon: float,
+    state: dict[str, Any],
+    b: NDArray[np.float64],
+    packed: _Floats,
+    u: _Floats,
+) -> dict[str, Any]: ...
 def run_passive_aggressive(
     X: Rows,
     y: NDArray[np.float64],

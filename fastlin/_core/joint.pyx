@@ -8,9 +8,11 @@ from libc.stdint cimport int64_t
 from .c cimport (FL_SGD, adaptive_collected, adaptive_row, fl_adaptive, fl_adaptive_begin,
                  fl_adaptive_intercepts, fl_adaptive_publish_f32, fl_adaptive_publish_f64,
                  fl_adaptive_step, fl_joint_loss, fl_loss_add, fl_loss_settle, fl_loss_sum,
-                 fl_pa_coefficient, fl_per_column, fl_per_column_add, fl_per_column_plan, fl_row,
+                 fl_pa_coefficient, fl_per_column, fl_per_column_add, fl_per_column_none,
+                 fl_per_column_plan, fl_row,
                  fl_rows, fl_sgd_eta, fl_sgd_rule, fl_sgd_state, joint_add, joint_collect,
                  joint_pay, joint_scores, real, row_at, sgd_decay, square_norm)
+from .packed cimport packed_dot, packed_row
 from .rows cimport Rows
 from .sgd cimport end_step, kept_per_column, look_ahead
 
@@ -175,6 +177,49 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
                                            &b[MOMENT_A, 0], &b[MOMENT_B, 0])
             end_joint_step(&rule, &state, K, &b[VALUE, 0], &b[SUM, 0])
             k += m
+        fl_loss_settle(&total)
+        state.sum_loss += total.sum
+    return state
+
+
+def run_packed(Rows X, const double[::1] y, const double[::1] sample_weight,
+               const int64_t[::1] order, const int64_t[::1] fetch, fl_sgd_rule rule, int optimizer,
+               double decay, double decay1, double epsilon, fl_sgd_state state,
+               double[:, ::1] b, real[:, ::1] packed, real[::1] u):
+    """`run` for adaptive steps of one output and one row each, not of dense rows: packed[j] holds
+    the weight of column j and what is kept with it, as `fl_packed.h` says."""
+    cdef Py_ssize_t k, stop = order.shape[0]
+    cdef int64_t i, active = 0, n_active = 0
+    cdef int shift = 1 if packed.shape[1] == 2 else 2
+    cdef bint lazy = rule.l1 > 0 or rule.l2 > 0
+    cdef double z, g = 0, s
+    cdef bint weighted = sample_weight.shape[0] > 0
+    cdef real *P = &packed[0, 0]
+    cdef real *sums = &u[0] if u.shape[0] else NULL
+    cdef fl_adaptive step = fl_adaptive_begin(&rule, optimizer, decay, decay1, epsilon)
+    cdef fl_loss_sum total = fl_loss_sum(0, 1)
+    cdef fl_row row
+    cdef fl_per_column columns = fl_per_column_none()
+    fl_per_column_add(&columns, P, packed.shape[1] * sizeof(real))
+    fl_per_column_add(&columns, sums, sizeof(real))
+    fl_per_column_plan(&columns, &X.c)
+    with nogil:
+        for k in range(stop):
+            i = order[k]
+            row = row_at(&X.c, i, P)
+            state.t += 1
+            z = state.scale * packed_dot(row, P, shift) + b[VALUE, 0]
+            s = sample_weight[i] if weighted else 1.0
+            add_loss(&total, &rule, &z, 1, y[i], s, &g, &active, &n_active)
+            state.sum_weight += s
+            look_ahead(&X.c, y, order, fetch, k, &columns, P)
+            fl_adaptive_step(&step, &rule, state.t)
+            if n_active:
+                packed_row(&step, state.sum_scale, row, g, P, lazy, sums)
+            if rule.fit_intercept:
+                fl_adaptive_intercepts(&step, 1, &g, &b[VALUE, 0], &b[MOMENT_A, 0],
+                                       &b[MOMENT_B, 0])
+            end_joint_step(&rule, &state, 1, &b[VALUE, 0], &b[SUM, 0])
         fl_loss_settle(&total)
         state.sum_loss += total.sum
     return state

@@ -1,0 +1,31 @@
+/* Adaptive steps of one output whose weights lie beside all that is kept with them, so that an entry
+ * of a row that misses the cache misses it once. P[j << shift] is the weight of column j; after it
+ * come its one or two moments; a fourth place holds the step of its last visit, as an integer, where
+ * there is a penalty. shift is 1 if two places are enough, else 2. Arithmetic and bits are those of
+ * fl_joint.h. */
+#ifndef FL_PACKED_H
+#define FL_PACKED_H
+
+#include <string.h>
+
+#include "fl_joint.h"
+
+enum { FL_LAST_VISIT = 3 };
+
+#define FL_REAL float
+#define FL_TYPED(name) name##_f32
+#define FL_COUNT int32_t
+#include "fl_packed.inc.h"
+#undef FL_COUNT
+#undef FL_REAL
+#undef FL_TYPED
+
+#define FL_REAL double
+#define FL_TYPED(name) name##_f64
+#define FL_COUNT int64_t
+#include "fl_packed.inc.h"
+#undef FL_COUNT
+#undef FL_REAL
+#undef FL_TYPED
+
+#endif

@@ -1,0 +1,101 @@
+/* The packed adaptive steps for one type FL_REAL; included by fl_packed.h once per type. */
+
+/* fl_dot of a sparse row, in its lanes */
+FL_INLINE double FL_TYPED(fl_packed_sum)(struct fl_row row, const FL_REAL *FL_RESTRICT P,
+                                         const int shift) {
+    const int32_t *FL_RESTRICT j = row.indices;
+    const FL_REAL *FL_RESTRICT x = (const FL_REAL *)row.values;
+    const int64_t size = row.size;
+    int64_t k = 0;
+    FL_REAL a = 0, b = 0, c = 0, d = 0;
+#define FL_SUM(term)                \
+    for (; k + 4 <= size; k += 4) { \
+        FL_KEEP_SCALAR();           \
+        a += term(k);               \
+        b += term(k + 1);           \
+        c += term(k + 2);           \
+        d += term(k + 3);           \
+    }                               \
+    for (; k < size; k++) {         \
+        FL_KEEP_SCALAR();           \
+        a += term(k);               \
+    }
+#define FL_CSR_TERM(k) x[k] * P[(int64_t)j[k] << shift]
+#define FL_ONES_TERM(k) P[(int64_t)j[k] << shift]
+#define FL_SIGNED_TERM(k) \
+    (j[k] < 0 ? -P[(int64_t)~j[k] << shift] : P[(int64_t)j[k] << shift])
+    if (row.layout == FL_CSR) {
+        FL_SUM(FL_CSR_TERM)
+    } else if (row.layout == FL_ONES) {
+        FL_SUM(FL_ONES_TERM)
+    } else {
+        FL_SUM(FL_SIGNED_TERM)
+    }
+#undef FL_SUM
+#undef FL_CSR_TERM
+#undef FL_ONES_TERM
+#undef FL_SIGNED_TERM
+    return (double)((a + b) + (c + d));
+}
+
+FL_INLINE double FL_TYPED(fl_packed_dot)(struct fl_row row, const FL_REAL *P, int shift) {
+    return shift == 1 ? FL_TYPED(fl_packed_sum)(row, P, 1) : FL_TYPED(fl_packed_sum)(row, P, 2);
+}
+
+/* The steps of a row with derivative `slope`; `lazy`: there is a penalty. u as in fl_sgd.h. */
+FL_INLINE void FL_TYPED(fl_packed_step)(const struct fl_adaptive *a, double sum_scale,
+                                        struct fl_row row, double slope, FL_REAL *FL_RESTRICT P,
+                                        const int shift, const int two_moments, const int lazy,
+                                        FL_REAL *FL_RESTRICT u) {
+    FL_REAL g[FL_CHUNK], w[FL_CHUNK], ma[FL_CHUNK], mb[FL_CHUNK], h[FL_CHUNK];
+    FL_REAL change[FL_CHUNK], steps[FL_CHUNK];
+    FL_COUNT last;
+    const FL_COUNT now = (FL_COUNT)a->t;
+    struct FL_TYPED(fl_chunk) chunk;
+    for (int64_t k = 0; k < row.size; k += FL_CHUNK) {
+        FL_TYPED(fl_take)(&chunk, row, k);
+        const int n = chunk.n;
+        const int32_t *FL_RESTRICT j = chunk.column;
+        for (int l = 0; l < n; l++) g[l] = (FL_REAL)slope * chunk.x[l];
+        for (int l = 0; l < n; l++) {
+            FL_KEEP_SCALAR();
+            const FL_REAL *FL_RESTRICT own = P + ((int64_t)j[l] << shift);
+            w[l] = own[0];
+            ma[l] = own[1];
+            if (two_moments) mb[l] = own[2];
+            if (lazy) {
+                memcpy(&last, own + FL_LAST_VISIT, sizeof last);
+                steps[l] = (FL_REAL)(a->t - (double)last);
+            }
+        }
+        FL_TYPED(fl_adaptive_change)(a, n, g, ma, mb, h, change);
+        for (int l = 0; l < n; l++) change[l] += w[l];
+        if (lazy) FL_TYPED(fl_adaptive_shrink)(a, n, steps, h, change);
+        for (int l = 0; l < n; l++) {
+            FL_REAL *FL_RESTRICT own = P + ((int64_t)j[l] << shift);
+            own[0] = change[l];
+            own[1] = ma[l];
+            if (two_moments) own[2] = mb[l];
+            if (lazy) memcpy(own + FL_LAST_VISIT, &now, sizeof now);
+        }
+        if (u && sum_scale != 0) {
+            const FL_REAL e = (FL_REAL)sum_scale;
+            for (int l = 0; l < n; l++) u[j[l]] += e * (change[l] - w[l]);
+        }
+    }
+}
+
+FL_INLINE void FL_TYPED(fl_packed_row)(const struct fl_adaptive *a, double sum_scale,
+                                       struct fl_row row, double slope, FL_REAL *P, int lazy,
+                                       FL_REAL *u) {
+    const int two_moments = a->optimizer == FL_ADADELTA || a->optimizer == FL_ADAM;
+    if (two_moments && lazy) {
+        FL_TYPED(fl_packed_step)(a, sum_scale, row, slope, P, 2, 1, 1, u);
+    } else if (two_moments) {
+        FL_TYPED(fl_packed_step)(a, sum_scale, row, slope, P, 2, 1, 0, u);
+    } else if (lazy) {
+        FL_TYPED(fl_packed_step)(a, sum_scale, row, slope, P, 2, 0, 1, u);
+    } else {
+        FL_TYPED(fl_packed_step)(a, sum_scale, row, slope, P, 1, 0, 0, u);
+    }
+}
