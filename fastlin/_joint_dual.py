@@ -1,8 +1,15 @@
 """Dual coordinate ascent for K outputs: softmax, sparsemax and the multi-class hinge with an L2
 penalty, or L1 and L2. `fl_joint_dual.h` has the mathematics of a visit, `_dual_cd` the same for one
-output."""
+output.
+
+Where rows are long beside the penalty, p is at first far from the optimum by as much as they are
+long, and ascent from nothing does not get there. So the penalty falls in steps: (1/l2) (q - p), and
+with it W, is carried over from each to the next, and near the hard margin it hardly changes.
+"""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -38,6 +45,11 @@ _WITHIN = 0.9
 # A better intercept is looked for if it would take more than this share of the gap that is asked
 # for.
 _WORTH = 0.05
+# |x - c|^2 / (S l2), the length of rows beside the penalty, at the first of its steps, how far they
+# go, and the gap that ends those before the last
+_LONG, _STEP, _ROUGHLY = 1e3, 10.0, 1e-4
+# W is shortened by this factor, as often as the objective falls, before Newton's method takes over.
+_SHORTER, _MOST_SHORTER = 0.1, 20
 # The most that the losses bend in the intercept: (p - p^2 <= 1/2, 1; the hinge has no such number)
 _BENDS = {"log_loss": 0.5, "sparsemax": 1.0, "hinge": 1.0}
 
@@ -45,12 +57,55 @@ _BENDS = {"log_loss": 0.5, "sparsemax": 1.0, "hinge": 1.0}
 def solve(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarray,
           start: JointFit | None = None) -> JointFit:
     """Minimise until the relative gap is at most `tol`, or for `max_iter` epochs."""
+    epochs, last = 0, problem.l2
+    for l2 in [] if start is not None else _falling(problem):
+        if start is not None:
+            start = _carried_over(problem, start, last / l2)
+        # whatever a step leaves undone, the last has half of the epochs
+        start = _ascend(replace(problem, l2=l2), max(tol, _ROUGHLY), (max_iter - epochs) // 2, seed,
+                        start, epochs > 0)
+        epochs, last = epochs + start.n_iter, l2
+    if epochs and start is not None:
+        start = _carried_over(problem, start, last / problem.l2)
+    fit = _ascend(problem, tol, max_iter - epochs, seed, start, epochs > 0)
+    return replace(fit, n_iter=fit.n_iter + epochs)
+
+
+def _falling(problem: JointProblem) -> list[float]:
+    """Penalties above that of the problem, each weaker than the one before; none where ascent gets
+    along without."""
+    if problem.loss == "log_loss" or problem.l1:
+        return []
+    centre = centre_of(problem.X, problem.weight) if problem.fit_intercept else _NOTHING
+    squares, k, cc = seen_from(problem.X, centre)
+    squares = squares + cc - 2 * k if problem.fit_intercept else squares
+    mean = float(np.maximum(squares, 0.0) @ problem.shares_of(np.arange(len(squares))))
+    length = min(mean / (problem.total_weight * problem.l2), 1e300)
+    if not length > _STEP * _LONG:
+        return []
+    steps = int(np.ceil(np.log(length / _LONG) / np.log(_STEP)))
+    return (problem.l2 * np.geomspace(length / _LONG, 1.0, steps + 1)[:-1]).tolist()
+
+
+def _carried_over(problem: JointProblem, fit: JointFit, weaker: float) -> JointFit:
+    """An answer as the start for a penalty weaker by this factor: W stays."""
+    assert fit.dual is not None
+    q = problem.target.table(np.arange(len(fit.dual)))
+    return replace(fit, dual=q + (fit.dual.astype(np.float64) - q) / np.maximum(weaker, 1.0))
+
+
+def _ascend(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarray,
+            start: JointFit | None, carried: bool = False) -> JointFit:
+    """`solve` for one penalty, from a start, which may be carried over from another."""
     ascent = _Ascent(problem, seed, start)
     watch, best = Watch(tol), _Best(problem, _WITHIN * tol)
     epoch, leap_price = 0, price(problem)
     patience = 0 if problem.loss == "hinge" else max(_PATIENCE, leap_price)
     if start is not None:
         best.offer(ascent)
+        if carried and not best.is_good and leap_price < np.inf:
+            # ascent would first go far from what was carried over
+            epoch = ascent.leap(best, min(LEAP, max_iter))
     while not best.is_good and epoch < max_iter:
         ascent.run_epoch()
         epoch += 1
@@ -310,8 +365,7 @@ class _Ascent:
         """Go on by Newton's method; returns the number of its steps, at most so many."""
         self._sum_up()
         p = self._probabilities(np.arange(len(self.resting)))
-        W = self.W.astype(np.float64)
-        newton = ProximalNewton(self.problem, p, W, self.intercept())
+        newton = ProximalNewton(self.problem, p, *self._shortened())
         before = best.gap
         steps = newton.ascend(best.consider, most)
         if not best.gap < before:
@@ -321,6 +375,25 @@ class _Ascent:
         self._sum_up()
         self._set_intercept(newton.point.b)
         return steps
+
+    def _shortened(self) -> tuple[np.ndarray, np.ndarray]:
+        """(W, b), or as much of them as is best: far from the optimum they are too long for numbers
+        to tell which way is down."""
+        problem, W, b = self.problem, self.W.astype(np.float64), self.intercept()
+        begin = problem.first_intercept()
+
+        def objective(t: float) -> float:
+            return problem.sums(t * W, begin + t * (b - begin)).mean_loss + problem.penalty(t * W)
+
+        t, least = 1.0, objective(1.0)
+        for _ in range(_MOST_SHORTER):
+            other = objective(_SHORTER * t)
+            if other > least:
+                break
+            t, least = _SHORTER * t, other
+        if not least <= objective(0.0):
+            t = 0.0
+        return t * W, begin + t * (b - begin)
 
     def wake_all(self) -> None:
         """Let every row take part."""

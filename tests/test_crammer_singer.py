@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 from test_multinomial import K, N, data
 
-from fastlin import ConvergenceWarning, LinearSVC, LinearSVR, OneHotEncoder, load, save
+from fastlin import (
+    ConvergenceWarning,
+    LinearSVC,
+    LinearSVR,
+    OneHotEncoder,
+    SparsemaxClassifier,
+    load,
+    save,
+)
 from fastlin.datasets import load_mushrooms
 
 
@@ -142,3 +150,20 @@ def test_known_data():
     assert made(C=0.1).fit(X, y).objective_[0] == pytest.approx(0.26486, rel=1e-4)
     X, y = datasets.load_wine(return_X_y=True)
     assert made().fit(X, y).duality_gap_[0] <= 1e-4
+
+
+@pytest.mark.parametrize("C", [1.0, 100.0, 1e4])
+def test_raw_columns_and_weak_penalties(C):
+    """Rows 1e5 and more as long as the penalty allows for: the hard margin, but for rounding."""
+    X, y = pytest.importorskip("sklearn.datasets").load_wine(return_X_y=True)
+    model = made(C=C).fit(X, y)
+    assert model.duality_gap_[0] <= model.tol and model.n_iter_ < model.max_iter
+    assert objective(model, X, y) == pytest.approx(model.objective_[0], rel=1e-6)
+    # as C grows the weights stay: 0.5 |W|^2 over C times the sum of the weights
+    assert C * model.objective_[0] == pytest.approx(0.0232781 if C > 1 else 0.0222451, rel=2e-4)
+
+
+def test_sparsemax_on_raw_columns_with_a_weak_penalty():
+    X, y = pytest.importorskip("sklearn.datasets").load_wine(return_X_y=True)
+    model = SparsemaxClassifier(C=1e4).fit(X, y)
+    assert model.duality_gap_[0] <= model.tol and model.score(X, y) == 1.0
