@@ -147,16 +147,18 @@ def svmlight_blocks(
     zero_based: bool | str = "auto",
     dtype: Any = np.float64,
     watch: Callable[[float | None], None] | None = None,
+    multilabel: bool = False,
 ) -> Iterator[tuple]:
-    """Yield (Rows, labels) of some thousand rows each; `watch` is told the share of the file that
-    has been read, or None.
+    """Yield (Rows, labels) of some thousand rows each, with `multilabel` a tuple of labels per row;
+    `watch` is told the share of the file that has been read, or None.
 
     Where `zero_based` is "auto", the first block that has entries decides.
     """
     with opened_for_reading(source) as (stream, name):
         shift = None if zero_based == "auto" else int(not zero_based)
         reader = SvmlightReader(
-            stream, name, lowest_index=shift or 0, room=_ROOM, block_bytes=8 * _ROOM
+            stream, name, lowest_index=shift or 0, room=_ROOM, block_bytes=8 * _ROOM,
+            multilabel=multilabel,
         )
         for block in reader:
             if shift is None and len(block.columns):
@@ -181,6 +183,6 @@ def svmlight_blocks(
                 reader.converted(block, dtype), block.columns - np.int32(shift or 0), indptr,
                 n_features or d,
             )
-            yield rows, block.labels.copy()
+            yield rows, block.label_sets() if multilabel else block.labels.copy()
             if watch is not None:
                 watch(reader.share())

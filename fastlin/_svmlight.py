@@ -58,6 +58,10 @@ class Block(NamedTuple):
     label_ends: np.ndarray | None
     query_ids: np.ndarray | None
 
+    def label_sets(self) -> list[tuple[float, ...]]:
+        """Return one sorted tuple of labels per row, with multilabel."""
+        return _label_sets(self.labels, self.label_ends)
+
 
 class _LineBlocks:
     """The text of a stream in blocks of whole lines.
@@ -336,5 +340,10 @@ class Contents:
 
     def label_sets(self) -> list[tuple[float, ...]]:
         """Return one sorted tuple of labels per row."""
-        labels, ends = self.labels.tolist(), self.label_ends.tolist()
-        return [tuple(sorted(labels[i:j])) for i, j in itertools.pairwise([0, *ends])]
+        return _label_sets(self.labels, self.label_ends)
+
+
+def _label_sets(labels: np.ndarray, ends: Any) -> list[tuple[float, ...]]:
+    """One sorted tuple of labels per row."""
+    values = labels.tolist()
+    return [tuple(sorted(values[i:j])) for i, j in itertools.pairwise([0, *ends.tolist()])]

@@ -31,8 +31,8 @@ from ._files import (
 from ._params import Boolean, Either, Integer, OneOf, shown
 
 __all__ = [
-    "Table", "decoded_lines", "detect_format", "named_column", "read_table", "separator_hint",
-    "table_blocks",
+    "Table", "decoded_lines", "detect_format", "format_of_name", "named_column", "read_table",
+    "separator_hint", "table_blocks",
 ]  # fmt: skip
 
 _BY_EXTENSION = {
@@ -204,7 +204,7 @@ def _blocks(
 ) -> Iterator[Table]:
     """`table_blocks`, of checked arguments."""
     if format is None:
-        format = _format_of_name(source)
+        format = format_of_name(source)
     if format is None and is_unseekable(source):
         with opened_once(source) as stream:
             yield from _blocks(stream, detect_format(stream), header, columns, n_rows)
@@ -288,7 +288,7 @@ def detect_format(source: Any) -> str:
     >>> detect_format(b"-1 3:0.5 9:1\\n")
     'svmlight'
     """
-    known = _format_of_name(source)
+    known = format_of_name(source)
     if known is not None:
         return known
     if isinstance(source, str) and source == "-":
@@ -319,7 +319,7 @@ def _cannot_tell(name: Any) -> str:
     )
 
 
-def _format_of_name(source: Any) -> str | None:
+def format_of_name(source: Any) -> str | None:
     """Return the format that a path's extension stands for, if it does."""
     if not isinstance(source, (str, os.PathLike)) or source == "-":
         return None
