@@ -377,8 +377,8 @@ def _add_convert(commands: Any) -> None:
         description="A table becomes another as it is: its cells stay text, but for columns that "
         "--numeric names. It becomes svmlight by the columns that are named, with indices from 1: "
         "a column per category of IN (so convert training and test data as one file), numbers as "
-        "they are, hashed n-grams of texts. svmlight becomes a table of the columns label, 0, 1, ... "
-        "(no query ids, no comments). OUT appears complete or not at all.",
+        "they are, hashed n-grams of texts. svmlight becomes a table of the columns label, 0, 1, "
+        "... (no query ids, no comments). OUT appears complete or not at all.",
     )
     convert.add_argument("data", metavar="IN", help='the file to read; "-" is standard input')
     convert.add_argument("out", metavar="OUT", help='the file to write; "-" is standard output')

@@ -390,7 +390,7 @@ def test_several_classes(folder, capsys, way, learner):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--multi-class", "joint", "--loss", "modified_huber"], "needs a loss with a joint form ("),
+        (["--multi-class", "joint", "--loss", "modified_huber"], "needs a loss with a joint form"),
         (["--multi-class", "ovo", "--loss", "huber"], "--multi-class is for classes, but"),
         (["--multi-class", "all"], "invalid choice: 'all'"),
     ],
