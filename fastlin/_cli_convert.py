@@ -131,20 +131,21 @@ def _encoded(
     # numbers stay as they are: whoever reads the file may scale them, and other files alike
     encoder.mean_, encoder.scale_ = np.zeros_like(encoder.mean_), np.ones_like(encoder.scale_)
     wanted = dict.fromkeys([*wanted_columns(args), *encoder.numeric_, *encoder.categorical_])
+    kinds: list[str | None] = []
     for table in column_blocks(args, source, _ROWS_AT_ONCE, tuple(wanted)):
-        labels = checked_labels(_label_numbers(args, table), len(table), False)
+        labels = checked_labels(_label_numbers(args, table, kinds), len(table), False)
         rows = checked_rows(encoder.transform(table))
         yield len(table), "".join(lines_of(rows, labels, None, 1))
 
 
-def _label_numbers(args: Namespace, table: Columns) -> np.ndarray:
+def _label_numbers(args: Namespace, table: Columns, kinds: list[str | None]) -> np.ndarray:
     """The column of labels as numbers: those that it holds, or places among --classes."""
     if args.classes is None:
         return table.numbers(
             args.label, "; --classes A,B,... numbers labels from 0 in the order of these names"
         )
     place = {name: k for k, name in enumerate(args.classes)}
-    labels = [spelt(label) for label in class_labels(table, args.label).tolist()]
+    labels = [spelt(label) for label in class_labels(table, args.label, kinds).tolist()]
     for row, label in enumerate(labels):
         if label not in place:
             raise table.error_at(row, f"the label {shown(label)} is none of --classes")

@@ -97,6 +97,7 @@ def train_stream(args: Namespace, progress: Progress) -> Streamed:
             "block_bytes": BLOCK_BYTES, "cache_dir": args.cache_dir,
             "callback": _teller(args, progress),
         })  # fmt: skip
+        options.name = name
         options.is_growing = format == "svmlight"
         counted = [0]
         options.watch = _counter(counted, name, progress, says=format != "svmlight")
@@ -225,8 +226,9 @@ def _encoded(
 ) -> Iterator[tuple]:
     """Blocks of a table as a matrix and targets."""
     wanted = dict.fromkeys([*wanted_columns(args), *encoder.numeric_, *encoder.categorical_])
+    kinds: list[str | None] = []
     for table in column_blocks(args, format, _ROWS_AT_ONCE, tuple(wanted)):
-        y = table.numbers(args.label) if is_regression else class_labels(table, args.label)
+        y = table.numbers(args.label) if is_regression else class_labels(table, args.label, kinds)
         X = encoder.transform(table)
         if sample is not None:
             sample.add(table.texts(args.text))
