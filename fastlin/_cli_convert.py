@@ -196,10 +196,10 @@ def _dense(args: Namespace, to: str, pipe: bool) -> Iterator[dict[str, list]]:
             f"{_MOST_COLUMNS:,}."
         )
     step = max(1, (1 << 20) // width)
-    for X, y in _examples(args):
-        X.resize((X.shape[0], width))
+    for matrix, y in _examples(args):
+        matrix.resize((matrix.shape[0], width))
         for start in range(0, len(y), step):
-            cells = X[start : start + step].toarray().T.tolist()
+            cells = matrix[start : start + step].toarray().T.tolist()
             labels = [_number(value) for value in y[start : start + step].tolist()]
             columns = ([_number(value) for value in column] for column in cells)
             yield {"label": labels, **dict(zip(map(str, range(width)), columns, strict=True))}
