@@ -8,6 +8,7 @@ import sys
 from typing import Any, NoReturn
 
 from . import __version__
+from ._reductions import JOINT
 from ._sgd import MARGIN_LOSSES, TARGET_LOSSES
 
 __all__ = ["DEFAULTS", "make_parser", "option_of"]
@@ -36,6 +37,7 @@ examples:
   echo "win a prize" | fastlin predict - spam.fastlin --format text
   fastlin inspect spam.fastlin --top 20
   fastlin train data.svm.xz model.fastlin --loss hinge --alpha 1e-5
+  fastlin convert data.csv data.svm.gz --label label --text text --classes ham,spam
   fastlin train houses.csv price.fastlin --label price --numeric all --loss huber
 
 DATA is svmlight, CSV, TSV, JSON lines or Parquet (.svm, .csv, .tsv, .jsonl, .parquet), but for the
@@ -151,7 +153,7 @@ def _add_file_options(parser: argparse.ArgumentParser, formats: tuple[str, ...],
     group.add_argument(
         "--format",
         choices=formats,
-        help=f"format of DATA (default: by its name, else by its content){more}",
+        help=f"format of the file that is read (default: by its name, else by its content){more}",
     )
     group.add_argument(
         "--no-header",
@@ -160,7 +162,7 @@ def _add_file_options(parser: argparse.ArgumentParser, formats: tuple[str, ...],
     )
 
 
-def _add_column_options(parser: argparse.ArgumentParser) -> None:
+def _add_column_options(parser: argparse.ArgumentParser, numbers: str = "standardised") -> None:
     """Add what says which column is what."""
     group = parser.add_argument_group(
         "columns of a table", "CSV, TSV and JSON lines; svmlight needs none of these."
@@ -177,7 +179,7 @@ def _add_column_options(parser: argparse.ArgumentParser) -> None:
         "--numeric",
         metavar="COL,...",
         type=_names,
-        help='columns of numbers, which are standardised, or "all"',
+        help=f'columns of numbers, which are {numbers}, or "all"',
     )
     group.add_argument(
         "--ngrams",
@@ -235,6 +237,14 @@ def _add_learner_options(parser: argparse.ArgumentParser, several_alphas: bool) 
         type=_positive,
         help="width of huber and the epsilon_insensitive losses, in units of the target "
         f"(default: {DEFAULTS['epsilon']})",
+    )
+    group.add_argument(
+        "--multi-class",
+        metavar="M",
+        choices=("ovr", *JOINT, "ovo", "ecoc"),
+        help="how several classes are learnt: each against the rest (ovr), each pair (ovo), by an "
+        "error-correcting code (ecoc), or together (joint; multinomial and crammer_singer are the "
+        "same) (default: ovr; joint for the perceptron)",
     )
     group.add_argument(
         "--quantile",
@@ -359,6 +369,34 @@ def _add_predict(commands: Any) -> None:
     _add_file_options(predict, (*_ALL_FORMATS, "text"), help_more)
 
 
+def _add_convert(commands: Any) -> None:
+    """Add the command that writes data in another format."""
+    convert = commands.add_parser(
+        "convert",
+        help="write data in another format",
+        description="A table becomes another as it is: its cells stay text, but for columns that "
+        "--numeric names. It becomes svmlight by the columns that are named, with indices from 1: "
+        "a column per category of IN (so convert training and test data as one file), numbers as "
+        "they are, hashed n-grams of texts. svmlight becomes a table of the columns label, 0, 1, "
+        "... (no query ids, no comments). OUT appears complete or not at all.",
+    )
+    convert.add_argument("data", metavar="IN", help='the file to read; "-" is standard input')
+    convert.add_argument("out", metavar="OUT", help='the file to write; "-" is standard output')
+    convert.add_argument(
+        "--to",
+        choices=_ALL_FORMATS[:-1],
+        help="format of OUT (default: by its name); .gz, .bz2 and .xz are compressed",
+    )
+    _add_column_options(convert, "kept as they are")
+    convert.add_argument(
+        "--classes",
+        metavar="A,...",
+        type=_names,
+        help="the labels of a table in the order of their numbers in svmlight, from 0",
+    )
+    _add_file_options(convert, _ALL_FORMATS, "")
+
+
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
     parser = _Parser(
@@ -371,6 +409,7 @@ def make_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _add_training(commands)
     _add_predict(commands)
+    _add_convert(commands)
     inspect = commands.add_parser("inspect", help="say what a model is and what it has learnt")
     inspect.add_argument("model", metavar="MODEL", help="a file that train has written")
     help_top = "how many of the strongest features to list (default: 10)"

@@ -14,10 +14,11 @@ import numpy as np
 from ._cli_arguments import option_of
 from ._cli_encoder import ColumnEncoder
 from ._cli_terminal import UsageError
+from ._delimited import decoded_lines, separator_hint
 from ._files import beginning_of_stdin, is_unseekable, opened_for_reading, opened_once
 from ._named_columns import Columns, class_labels
 from ._params import shown
-from ._tables import Table, decoded_lines, separator_hint, table_blocks
+from ._tables import Table, table_blocks
 from .io import detect_format, load_svmlight_file, read_table
 
 __all__ = [

@@ -7,7 +7,7 @@ import io
 import itertools
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from ._cli_data import (
 from ._cli_encoder import ColumnEncoder
 from ._cli_terminal import Progress, UsageError, is_same_file, spelt, writing_stdout
 from ._files import check_writable, opened_for_writing
+from ._multilabel import has_labels
 from ._named_columns import Columns
 from ._stream_problem import SquareSums
 from ._stream_source import svmlight_blocks
@@ -55,18 +56,25 @@ def _blocks(args: Namespace, model: Any) -> Iterator[tuple[Any, Any, Any]]:
             "not look like svmlight (--format svmlight reads it as such)."
         )
     check_header(args, "svmlight")
-    yield from _svmlight_blocks(args, model.n_features_in_)
+    yield from _svmlight_blocks(args, model.n_features_in_, _has_label_sets(model))
 
 
-def _svmlight_blocks(args: Namespace, expected: int) -> Iterator[tuple[Any, Any, Any]]:
+def _has_label_sets(model: Any) -> bool:
+    """Whether a model predicts several labels per row."""
+    return has_labels(model.steps[-1][1] if isinstance(model, Pipeline) else model)
+
+
+def _svmlight_blocks(
+    args: Namespace, expected: int, multilabel: bool
+) -> Iterator[tuple[Any, Any, Any]]:
     """Blocks of an svmlight file, without the columns that the model does not have."""
     unknown, is_first = 0, True
-    for rows, y in svmlight_blocks(args.data, None, True):
+    for rows, y in svmlight_blocks(args.data, None, True, multilabel=multilabel):
         X, is_first = rows.to_csr(), False
         if X.shape[1] > expected:
             unknown += int((X.indices >= expected).sum())
         X.resize((X.shape[0], expected))
-        yield X, y, None
+        yield X, [_spelt_set(map(spelt, row)) for row in y] if multilabel else y, None
     if is_first:
         raise UsageError(f"{display_name(args.data)} has no examples.")
     if unknown:
@@ -136,30 +144,56 @@ def _text_blocks(args: Namespace, first: Any, is_encoder: bool) -> Iterator[tupl
 def _columns_of(args: Namespace, model: Any, X: Any) -> tuple[np.ndarray, list[str], np.ndarray]:
     """Return predictions, the names of further columns, and those columns."""
     none = np.empty((0, 0))
-    learner = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    if hasattr(learner, "thresholds_"):
-        raise UsageError(
-            f"{args.model} predicts several labels per row, which the shell can't write; use it "
-            "from Python."
-        )
     if not args.proba and not args.decision:
-        return model.predict(X), [], none
+        return _predicted(model, X), [], none
     if not hasattr(model, "classes_"):
         option = "--proba" if args.proba else "--decision"
         raise UsageError(f"{option} is for models of classes; {args.model} predicts numbers.")
     classes = [spelt(label) for label in model.classes_]
     if args.proba:
         if not hasattr(model, "predict_proba"):
+            learner = model.steps[-1][1] if isinstance(model, Pipeline) else model
+            coded = ", --multi-class ovr or joint" if "code_" in vars(learner) else ""
             raise UsageError(
-                f"{args.model} has no probabilities; train it with --loss log_loss, or ask for "
-                "--decision."
+                f"{args.model} has no probabilities; train it with --loss log_loss{coded}, or ask "
+                "for --decision."
             )
         values = model.predict_proba(X)
+        if _has_label_sets(model):
+            return _predicted(model, X), classes, values
         return model.classes_[values.argmax(axis=1)], classes, values
     values = model.decision_function(X)
+    if _has_label_sets(model):
+        return _predicted(model, X), classes, values
     if values.ndim == 1:
         return model.classes_[(values > 0).astype(int)], ["decision"], values[:, None]
     return model.classes_[values.argmax(axis=1)], classes, values
+
+
+def _predicted(model: Any, X: Any) -> np.ndarray:
+    """Predictions; the labels of a row as one text."""
+    predicted = model.predict(X)
+    if not _has_label_sets(model):
+        return predicted
+    names = [spelt(label) for label in model.classes_]
+    sets = [_spelt_set(itertools.compress(names, row)) for row in predicted.tolist()]
+    return np.array(sets, dtype=object)
+
+
+def _spelt_set(labels: Iterable[str]) -> str:
+    """Labels of a row in the order of their names, as a line of CSV; "" where there is none."""
+    buffer = io.StringIO()
+    ordered = sorted(set(labels))
+    if ordered:
+        csv.writer(buffer, lineterminator="").writerow(ordered)
+    return buffer.getvalue()
+
+
+def _spelt_answer(given: Any) -> str:
+    """The labels of a row as they are written: from a list, or from a cell in that very form."""
+    if isinstance(given, (list, tuple)):
+        return _spelt_set(map(spelt, given))
+    return _spelt_set(map(spelt, next(csv.reader([spelt(given)]), [])))
 
 
 def _lines(
@@ -192,9 +226,12 @@ class _Score:
         Those of the model; None for a regression.
     label : str or None
         The name of the column of answers.
+    sets : bool
+        Whether an answer is all labels of its row.
     """
 
-    def __init__(self, classes: np.ndarray | None, label: str | None):
+    def __init__(self, classes: np.ndarray | None, label: str | None, sets: bool):
+        self._sets = sets
         self._known = None if classes is None else list(map(spelt, classes))
         self._label = label
         self._rows = self._right = self._answered = 0
@@ -209,7 +246,8 @@ class _Score:
         if y is None:
             return
         self._answered += len(predicted)
-        empty = [row for row, value in enumerate(y) if value is None or value == ""]
+        nothing = (None,) if self._sets else (None, "")
+        empty = [row for row, value in enumerate(y) if value in nothing]
         if empty and not self._missing and table is not None and table.lines is not None:
             self._missing_line = f", first in {table.unit} {table.lines[empty[0]]}"
         self._missing += len(empty)
@@ -219,9 +257,9 @@ class _Score:
             y = np.array(y, dtype=np.float64)
             self._squares.add(y, predicted, np.ones(len(y)))
             return
-        answers = list(map(spelt, y))
+        answers = list(map(_spelt_answer if self._sets else spelt, y))
         self._right += sum(map(str.__eq__, map(spelt, predicted.tolist()), answers))
-        if self._is_foreign:
+        if self._is_foreign and not self._sets:
             found = dict.fromkeys(answers)
             self._is_foreign = found.keys().isdisjoint(self._known)
             self._found |= dict(itertools.islice(found.items(), 3))
@@ -241,7 +279,7 @@ class _Score:
             if self._rows > 1:
                 text = f"R2 {self._squares.value():.4f} ({self._rows:,} rows)"
         else:
-            if self._is_foreign:
+            if self._is_foreign and not self._sets:
                 self._warn_of_foreign_labels(name)
             text = (
                 f"accuracy {self._right / self._rows:.4f} ({self._right:,} of {self._rows:,} rows)"
@@ -277,7 +315,7 @@ def predict(args: Namespace) -> int:
         progress.say(f"reading {args.data}")
         first = model.steps[0][1] if isinstance(model, Pipeline) else model
         label = args.label or getattr(first, "label", None)
-        score = _Score(getattr(model, "classes_", None), label)
+        score = _Score(getattr(model, "classes_", None), label, _has_label_sets(model))
         with with_pipe_opened(args):
             output = _output(args, model, score, progress)
             if args.out == "-":

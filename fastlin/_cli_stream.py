@@ -31,7 +31,7 @@ from ._sgd import TARGET_LOSSES
 from ._stream_fit import BLOCK_BYTES, StreamOptions, fit_classes, fit_regression
 from ._stream_source import svmlight_blocks
 
-__all__ = ["Streamed", "has_to_stream", "train_stream"]
+__all__ = ["Streamed", "fitted_encoder", "has_to_stream", "train_stream", "wanted_columns"]
 
 # Bytes of memory that a byte of a file may become: numbers of svmlight, Python objects of tables
 _GROWTH = {"svmlight": 1.5, "csv": 12.0, "tsv": 12.0, "jsonl": 12.0, "parquet": 40.0}
@@ -88,7 +88,7 @@ def train_stream(args: Namespace, progress: Progress) -> Streamed:
             check_header(args, format)
             blocks = _svmlight(args, is_regression, progress)
         else:
-            encoder = _fitted_encoder(args, format, pipe, progress)
+            encoder = fitted_encoder(args, format, pipe, progress)
             sample = _TextSample(args.text) if args.text is not None else None
             blocks = _encoded(args, format, encoder, sample, is_regression)
         options = StreamOptions({
@@ -97,6 +97,7 @@ def train_stream(args: Namespace, progress: Progress) -> Streamed:
             "block_bytes": BLOCK_BYTES, "cache_dir": args.cache_dir,
             "callback": _teller(args, progress),
         })  # fmt: skip
+        options.name = name
         options.is_growing = format == "svmlight"
         counted = [0]
         options.watch = _counter(counted, name, progress, says=format != "svmlight")
@@ -159,18 +160,18 @@ def _svmlight(args: Namespace, is_regression: bool, progress: Progress) -> Itera
         raise UsageError(f"{name} has no examples.")
 
 
-def _fitted_encoder(args: Namespace, format: str, pipe: bool, progress: Progress) -> ColumnEncoder:
+def fitted_encoder(args: Namespace, format: str, pipe: bool, progress: Progress) -> ColumnEncoder:
     """The encoder of a table; categories and numbers take a pass of their own."""
     if pipe and (args.categorical is not None or args.numeric is not None):
         raise UsageError(
-            "with --stream, --categorical and --numeric read DATA twice, which a pipe can't be: "
-            "write it to a file first."
+            "--categorical and --numeric read DATA twice where it comes in blocks, which a pipe "
+            "can't be: write it to a file first."
         )
     if pipe:
         # Texts are hashed, which needs no data: a row says what there is to know.
         named = Columns({args.label: [""], args.text: [""]}, None, display_name(args.data))
         return make_encoder(args, named).fit(named)
-    blocks = column_blocks(args, format, _ROWS_AT_ONCE, _wanted(args))
+    blocks = column_blocks(args, format, _ROWS_AT_ONCE, wanted_columns(args))
     first = next(blocks)
     encoder = make_encoder(args, first)
     if args.categorical is None and args.numeric is None:
@@ -189,7 +190,7 @@ def _fitted_encoder(args: Namespace, format: str, pipe: bool, progress: Progress
     return encoder.fit_blocks(counted())
 
 
-def _wanted(args: Namespace) -> tuple[str, ...]:
+def wanted_columns(args: Namespace) -> tuple[str, ...]:
     """Columns that a block of JSON lines may lack because its rows do."""
     names = [args.label, args.text]
     for given in (args.categorical, args.numeric):
@@ -224,9 +225,10 @@ def _encoded(
     is_regression: bool,
 ) -> Iterator[tuple]:
     """Blocks of a table as a matrix and targets."""
-    wanted = dict.fromkeys([*_wanted(args), *encoder.numeric_, *encoder.categorical_])
+    wanted = dict.fromkeys([*wanted_columns(args), *encoder.numeric_, *encoder.categorical_])
+    kinds: list[str | None] = []
     for table in column_blocks(args, format, _ROWS_AT_ONCE, tuple(wanted)):
-        y = table.numbers(args.label) if is_regression else class_labels(table, args.label)
+        y = table.numbers(args.label) if is_regression else class_labels(table, args.label, kinds)
         X = encoder.transform(table)
         if sample is not None:
             sample.add(table.texts(args.text))

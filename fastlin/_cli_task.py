@@ -13,7 +13,8 @@ from ._cli_encoder import ColumnEncoder
 from ._cli_memory import refuse_too_large_model
 from ._cli_terminal import Progress, UsageError, spelt
 from ._clone import clone
-from ._sgd import TARGET_LOSSES
+from ._reductions import JOINT
+from ._sgd import JOINT_LOSSES, TARGET_LOSSES
 from .perceptron import Perceptron
 from .sgd import SGDClassifier, SGDRegressor
 
@@ -59,12 +60,27 @@ def learner_of(args: Namespace, is_regression: bool) -> Any:
         if getattr(args, name) is not None:
             options[name] = getattr(args, name)
     parameters = {name: _value(args, name) for name in _LOSSES_WITH}
+    if args.multi_class is not None:
+        _check_multi_class(args, is_regression)
+        options["multi_class"] = args.multi_class
     if is_regression:
         return SGDRegressor(args.loss, **options, **parameters)
     options["n_jobs"] = args.n_jobs
     if is_perceptron:
         return Perceptron(**options)
     return SGDClassifier(_value(args, "loss"), **options, **parameters)
+
+
+def _check_multi_class(args: Namespace, is_regression: bool) -> None:
+    """Refuse a way to learn several classes that the learner does not have."""
+    if is_regression:
+        raise UsageError(f"--multi-class is for classes, but --loss {args.loss} learns numbers.")
+    loss = _value(args, "loss")
+    if args.learner == "sgd" and args.multi_class in JOINT and loss not in JOINT_LOSSES:
+        raise UsageError(
+            f"--multi-class {args.multi_class} needs a loss with a joint form "
+            f"({', '.join(JOINT_LOSSES)}), got {loss}; say --multi-class ovr."
+        )
 
 
 def _value(args: Namespace, name: str) -> Any:

@@ -36,7 +36,7 @@ _OPTIONS = {
     **{
         name: "--" + name.replace("_", "-")
         for name in ("alpha", "epsilon", "eta0", "format", "l1_ratio", "learning_rate", "loss",
-                     "n_features", "n_jobs", "penalty", "quantile")
+                     "multi_class", "n_features", "n_jobs", "penalty", "quantile")
     },
 }  # fmt: skip
 

@@ -26,6 +26,7 @@ __all__ = [
     "beginning_of_stdin",
     "check_writable",
     "is_unseekable",
+    "name_of_source",
     "opened_for_reading",
     "opened_for_writing",
     "opened_once",
@@ -42,15 +43,20 @@ _DECOMPRESSORS = (gzip.GzipFile, bz2.BZ2File, lzma.LZMAFile, bz2.BZ2Decompressor
 @contextlib.contextmanager
 def opened_for_reading(source: Any) -> Iterator[tuple[BinaryIO, str]]:
     """Open a source; yields the stream and its name for messages, closes only what it opened."""
+    if isinstance(source, io.TextIOBase):
+        raise TypeError(
+            f"{_name_of(source)} must be opened in binary mode, such as open(path, 'rb'), got a "
+            f"{type(source).__name__}, which gives text."
+        )
     if hasattr(source, "read"):
-        yield source, _name_of(source)
+        yield source, name_of_source(source)
     elif isinstance(source, int) and not isinstance(source, bool):
         with open(source, "rb", closefd=False) as stream:
-            yield stream, f"file descriptor {source}"
+            yield stream, name_of_source(source)
     elif isinstance(source, (bytes, bytearray, memoryview)):
-        yield io.BytesIO(source), "bytes"
+        yield io.BytesIO(source), name_of_source(source)
     elif isinstance(source, str) and source == "-":
-        yield _decompressed_stdin(), "standard input"
+        yield _decompressed_stdin(), name_of_source(source)
     elif isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         module = COMPRESSED.get(os.path.splitext(path)[1].lower())
@@ -61,6 +67,17 @@ def opened_for_reading(source: Any) -> Iterator[tuple[BinaryIO, str]]:
             "a file must be given as a path, a binary file object, a file descriptor, bytes or "
             f"'-' for standard input, got {type(source).__name__}."
         )
+
+
+def name_of_source(source: Any) -> str:
+    """Name what `opened_for_reading` takes, as it does."""
+    if hasattr(source, "read"):
+        return _name_of(source)
+    if isinstance(source, int):
+        return f"file descriptor {source}"
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return "bytes"
+    return "standard input" if source == "-" else str(os.fspath(source))
 
 
 def _name_of(stream: Any) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from ._params import shown
 from ._tables import named_column
 
-__all__ = ["Columns", "NamedArray", "class_labels"]
+__all__ = ["CellColumns", "Columns", "NamedArray", "class_labels"]
 
 
 class Columns:
@@ -112,10 +112,51 @@ class NamedArray:
         return self._array
 
 
-def class_labels(table: Columns, name: str) -> np.ndarray:
-    """Return a column of classes: all strings, all booleans or all whole numbers."""
+class CellColumns(dict):
+    """The columns of a block of a table, name -> list of cells, which encoders take for a table.
+
+    To the transformers here it is a table with names, such as a data frame; to numpy an array of
+    objects; and ``pandas.DataFrame(columns)`` makes a data frame of it.
+    """
+
+    @property
+    def column_names(self) -> list[str]:
+        """The names of the columns."""
+        return list(self)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and columns."""
+        return len(next(iter(self.values()), ())), len(self)
+
+    def column(self, place: int) -> list:
+        """The cells of one column."""
+        return self[self.column_names[place]]
+
+    def select(self, places: Sequence[int]) -> CellColumns:
+        """A table of some columns."""
+        names = self.column_names
+        return CellColumns({names[place]: self[names[place]] for place in places})
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        n, d = self.shape
+        cells = np.empty((n, d), dtype=object)
+        for j, column in enumerate(self.values()):
+            cells[:, j] = np.fromiter(column, object, n)
+        return cells if dtype is None else cells.astype(dtype)
+
+
+def class_labels(table: Columns, name: str, kinds: list[str | None] | None = None) -> np.ndarray:
+    """Return a column of classes: all strings, all booleans or all whole numbers.
+
+    Of a table in blocks, `kinds` is a list that is passed with all of them: it is given the kind of
+    the first labels, which those of later blocks have to be of, too.
+    """
     values = table.column(name)
-    first = _kind_of(values[0])
+    kinds = [] if kinds is None else kinds
+    if not kinds:
+        kinds.append(_kind_of(values[0]))
+    first = kinds[0]
     for row, value in enumerate(values):
         if value is None or value == "":
             raise table.error_at(row, f"the label {name!r} is missing")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -93,6 +92,7 @@ def collect(
     n_features: int | None = None,
     widens: bool = False,
     watch: Callable[[int], None] | None = None,
+    name: str | None = None,
 ) -> None:
     """Bring blocks (X, y, weights or None) into a cache, and finish it.
 
@@ -108,11 +108,14 @@ def collect(
         The number of columns; by default that of the first block or, if it `widens`, of the widest.
     watch : callable, optional
         Told the number of rows after each block.
+    name : str, optional
+        Of the file that the blocks are read from, for messages.
     """
     for number, (X, y, weight) in enumerate(blocks):
-        # files say better by themselves what is wrong
-        place = errors_about(f"In block {number} of the source")
-        with contextlib.nullcontext() if widens else place:
+        place = f"In block {number} of the source"
+        if name is not None:
+            place = f"In {name}, from row {cache.n_rows + 1:,} on"
+        with errors_about(place):
             check_feature_names(estimator, X, reset=not number)
             rows = _rows_of(X, cache.dtype or dtype)
             expected = n_features if widens or not number else cache.n_columns

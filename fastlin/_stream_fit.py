@@ -54,6 +54,7 @@ class StreamOptions:
         self.dtype, self.folder = dtype, folder
         self.block_bytes, self.callback = int(given["block_bytes"]), given["callback"]
         self.is_growing, self.watch = False, None
+        self.name = _name_of_file(self.source)
 
     def blocks(self, is_regression: bool) -> Any:
         """Blocks of the source."""
@@ -68,6 +69,13 @@ class StreamOptions:
         from ._stream_source import is_file
 
         return self.is_growing or is_file(self.source) and self.reading["label"] is None
+
+
+def _name_of_file(source: Any) -> str | None:
+    """The name of a source in messages, if it is a file."""
+    from ._stream_source import name_of_file
+
+    return name_of_file(source)
 
 
 @contextlib.contextmanager
@@ -86,6 +94,7 @@ def collected(estimator: Any, options: StreamOptions, numbers: Any, is_regressio
             estimator, blocks, cache, numbers=numbers,
             dtype=options.dtype if options.widens else None,
             n_features=options.reading["n_features"], widens=options.widens, watch=options.watch,
+            name=options.name,
         )
         yield cache
 
@@ -216,9 +225,11 @@ class StreamRegressorMixin:
             The column to predict, where the file is a table; the others become
             `feature_names_in_` if they have names and there is no `encoder`.
         encoder : callable, optional
-            Makes X of the other columns of a block of a table, which it gets as a dict of lists:
-            ``lambda columns: fitted.transform(pandas.DataFrame(columns))``. By default they have to
-            be numbers.
+            Makes X of the other columns of a block of a table. It gets them as a dict of lists
+            (cells of CSV are strings) that also counts as a table with named columns, so a
+            `ColumnTransformer` or `OneHotEncoder` that was fitted to such columns can be given as
+            it is; for others ``lambda columns: fitted.transform(pandas.DataFrame(columns))``. By
+            default the columns have to be numbers.
         format : {"svmlight", "csv", "tsv", "jsonl", "parquet"}, default=None
             By default what `fastlin.io.detect_format` finds.
         header : bool, default=True
@@ -299,9 +310,11 @@ class StreamClassifierMixin:
             The column to predict, where the file is a table. Cells of CSV are strings. The other
             columns become `feature_names_in_` if they have names and there is no `encoder`.
         encoder : callable, optional
-            Makes X of the other columns of a block of a table, which it gets as a dict of lists:
-            ``lambda columns: fitted.transform(pandas.DataFrame(columns))``. By default they have to
-            be numbers.
+            Makes X of the other columns of a block of a table. It gets them as a dict of lists
+            (cells of CSV are strings) that also counts as a table with named columns, so a
+            `ColumnTransformer` or `OneHotEncoder` that was fitted to such columns can be given as
+            it is; for others ``lambda columns: fitted.transform(pandas.DataFrame(columns))``. By
+            default the columns have to be numbers.
         format : {"svmlight", "csv", "tsv", "jsonl", "parquet"}, default=None
             By default what `fastlin.io.detect_format` finds.
         header : bool, default=True

@@ -9,14 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._data import checked_sparse_rows
-from ._files import is_unseekable, opened_for_reading, opened_once
-from ._named_columns import Columns, NamedArray, class_labels
+from ._exceptions import errors_about
+from ._files import is_unseekable, name_of_source, opened_for_reading, opened_once
+from ._named_columns import CellColumns, Columns, NamedArray, class_labels
 from ._params import shown
 from ._svmlight import SvmlightReader
 from ._tables import Table, detect_format, table_blocks
 from ._targets import listed
 
-__all__ = ["SourceOptions", "blocks_of", "is_file", "svmlight_blocks"]
+__all__ = ["SourceOptions", "blocks_of", "is_file", "name_of_file", "svmlight_blocks"]
 
 # Entries that the parser's arrays hold: a block of rows costs some 20 microseconds besides.
 _ROOM = 1 << 17
@@ -70,6 +71,11 @@ def is_file(source: Any) -> bool:
     return isinstance(source, kinds) or hasattr(source, "read")
 
 
+def name_of_file(source: Any) -> str | None:
+    """The name of a source in messages, if it is a file."""
+    return name_of_source(source) if is_file(source) else None
+
+
 def _file_blocks(source: Any, options: SourceOptions) -> Iterator[tuple]:
     """Blocks of a file."""
     format = options.format
@@ -92,13 +98,14 @@ def _file_blocks(source: Any, options: SourceOptions) -> Iterator[tuple]:
     if options.label is None:
         raise ValueError(f"label must name the column to predict of a {format} file, got None.")
     wanted, names = [options.label], None
+    kinds: list[str | None] = []
     is_named = options.header or format not in ("csv", "tsv")
     for table in table_blocks(
         source, format, header=options.header, columns=wanted if format == "jsonl" else ()
     ):
         if table.lines:
             names = _feature_names(table, options.label, names)
-            yield _encoded(table, names, options, is_named), _labels(table, options), None
+            yield _encoded(table, names, options, is_named), _labels(table, options, kinds), None
 
 
 def _feature_names(table: Table, label: str, before: list[str] | None) -> list[str]:
@@ -114,11 +121,12 @@ def _feature_names(table: Table, label: str, before: list[str] | None) -> list[s
 
 def _encoded(table: Table, names: list[str], options: SourceOptions, is_named: bool) -> Any:
     """The features of a block of a table."""
-    columns = {name: table.columns[name] for name in names}
+    columns = CellColumns({name: table.columns[name] for name in names})
     encoder = options.encoder
     if encoder is not None:
         transform: Callable = encoder.transform if hasattr(encoder, "transform") else encoder
-        return transform(columns)
+        with errors_about(f"{table.name}, from {table.unit} {table.lines[0]} on: the encoder"):
+            return transform(columns)
     cells = _as_columns(table)
     if not columns:
         raise ValueError(f"{table.name} has no columns besides the label {options.label!r}.")
@@ -128,12 +136,12 @@ def _encoded(table: Table, names: list[str], options: SourceOptions, is_named: b
     return NamedArray(X, names) if is_named else X
 
 
-def _labels(table: Table, options: SourceOptions) -> np.ndarray:
-    """The targets of a block of a table."""
+def _labels(table: Table, options: SourceOptions, kinds: list[str | None]) -> np.ndarray:
+    """The targets of a block of a table; `kinds` are those of the labels of the blocks before."""
     columns = _as_columns(table)
     if options.is_regression:
         return columns.numbers(options.label)
-    return class_labels(columns, options.label)
+    return class_labels(columns, options.label, kinds)
 
 
 def _as_columns(table: Table) -> Columns:
@@ -147,16 +155,18 @@ def svmlight_blocks(
     zero_based: bool | str = "auto",
     dtype: Any = np.float64,
     watch: Callable[[float | None], None] | None = None,
+    multilabel: bool = False,
 ) -> Iterator[tuple]:
-    """Yield (Rows, labels) of some thousand rows each; `watch` is told the share of the file that
-    has been read, or None.
+    """Yield (Rows, labels) of some thousand rows each, with `multilabel` a tuple of labels per row;
+    `watch` is told the share of the file that has been read, or None.
 
     Where `zero_based` is "auto", the first block that has entries decides.
     """
     with opened_for_reading(source) as (stream, name):
         shift = None if zero_based == "auto" else int(not zero_based)
         reader = SvmlightReader(
-            stream, name, lowest_index=shift or 0, room=_ROOM, block_bytes=8 * _ROOM
+            stream, name, lowest_index=shift or 0, room=_ROOM, block_bytes=8 * _ROOM,
+            multilabel=multilabel,
         )
         for block in reader:
             if shift is None and len(block.columns):
@@ -181,6 +191,6 @@ def svmlight_blocks(
                 reader.converted(block, dtype), block.columns - np.int32(shift or 0), indptr,
                 n_features or d,
             )
-            yield rows, block.labels.copy()
+            yield rows, block.label_sets() if multilabel else block.labels.copy()
             if watch is not None:
                 watch(reader.share())

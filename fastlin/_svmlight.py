@@ -58,6 +58,10 @@ class Block(NamedTuple):
     label_ends: np.ndarray | None
     query_ids: np.ndarray | None
 
+    def label_sets(self) -> list[tuple[float, ...]]:
+        """Return one sorted tuple of labels per row, with multilabel."""
+        return _label_sets(self.labels, self.label_ends)
+
 
 class _LineBlocks:
     """The text of a stream in blocks of whole lines.
@@ -187,9 +191,18 @@ class SvmlightReader:
             (4, room), np.int64
         )
         self._hard = np.empty((room // 8 + 1, 5), np.int64)
+        self.fill(None, None)
+
+    def fill(self, values: np.ndarray | None, columns: np.ndarray | None) -> None:
+        """Let the next block's entries be written to these arrays, or with None to the reader's
+        own; they must not move in memory before that is changed again. A row that needs more room
+        than they have changes it, too, which `fills_others` tells."""
+        self.fills_others = values is not None
+        self._to_values = self._values if values is None else values
+        self._to_columns = self._columns if columns is None else columns
         self._parser.use(
-            self._values,
-            self._columns,
+            self._to_values,
+            self._to_columns,
             self._labels,
             self._row_ends,
             self._row_lines,
@@ -220,8 +233,8 @@ class SvmlightReader:
         parser = self._parser
         entries, rows = slice(parser.n_entries), slice(parser.n_rows)
         return Block(
-            self._values[entries],
-            self._columns[entries],
+            self._to_values[entries],
+            self._to_columns[entries],
             self._row_ends[rows],
             self._row_lines[rows],
             self._labels[: parser.n_labels],
@@ -236,7 +249,7 @@ class SvmlightReader:
             value = float(self._lines.text[begin:end])
             if math.isinf(value):
                 raise self._error(line, (begin, end), "{token} is beyond the range of doubles")
-            (self._labels if is_label else self._values)[position] = value
+            (self._labels if is_label else self._to_values)[position] = value
 
     def _error(self, line: int, token: tuple[int, int], message: str) -> ValueError:
         """Write the error for a token of a line."""
@@ -296,6 +309,15 @@ class _Growing:
         self._array[self._size : end] = part
         self._size = end
 
+    def spare(self, room: int) -> np.ndarray | None:
+        """Return the place for the next `room` elements, if there is one."""
+        end = self._size + room
+        return self._array[self._size : end] if end <= len(self._array) else None
+
+    def take_spare(self, count: int) -> None:
+        """Count elements that were written there as appended."""
+        self._size += count
+
     def __len__(self) -> int:
         return self._size
 
@@ -319,8 +341,17 @@ class Contents:
             if block.query_ids is not None:
                 query_ids.append(block.query_ids, share)
             labels.append(block.labels, share)
-            columns.append(block.columns, share)
-            values.append(reader.converted(block, dtype), share)
+            if reader.fills_others:
+                columns.take_spare(len(block.columns))
+                values.take_spare(len(block.values))
+            else:
+                columns.append(block.columns, share)
+                values.append(reader.converted(block, dtype), share)
+            # Once the arrays are there, the parser fills them itself.
+            places = values.spare(_ROOM), columns.spare(_ROOM)
+            fits = dtype == np.float64 and all(place is not None for place in places)
+            reader.fill(*(places if fits else (None, None)))
+        reader.fill(None, None)
         self.name = reader.name
         self.min_index, self.max_index = reader.min_index, reader.max_index
         self.values, self.columns, self.row_ends = values.taken(), columns.taken(), ends.taken()
@@ -336,5 +367,10 @@ class Contents:
 
     def label_sets(self) -> list[tuple[float, ...]]:
         """Return one sorted tuple of labels per row."""
-        labels, ends = self.labels.tolist(), self.label_ends.tolist()
-        return [tuple(sorted(labels[i:j])) for i, j in itertools.pairwise([0, *ends])]
+        return _label_sets(self.labels, self.label_ends)
+
+
+def _label_sets(labels: np.ndarray, ends: Any) -> list[tuple[float, ...]]:
+    """One sorted tuple of labels per row."""
+    values = labels.tolist()
+    return [tuple(sorted(values[i:j])) for i, j in itertools.pairwise([0, *ends.tolist()])]

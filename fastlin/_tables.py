@@ -8,18 +8,16 @@ whole table is all of them, joined.
 
 from __future__ import annotations
 
-import contextlib
-import csv
 import errno
 import io
 import itertools
 import json
 import os
 import re
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
+from ._delimited import decoded_lines, delimited_columns, separator_hint, unlimited_fields
 from ._files import (
     COMPRESSED,
     beginning_of_stdin,
@@ -31,8 +29,7 @@ from ._files import (
 from ._params import Boolean, Either, Integer, OneOf, shown
 
 __all__ = [
-    "Table", "decoded_lines", "detect_format", "named_column", "read_table", "separator_hint",
-    "table_blocks",
+    "Table", "detect_format", "format_of_name", "named_column", "read_table", "table_blocks",
 ]  # fmt: skip
 
 _BY_EXTENSION = {
@@ -53,9 +50,7 @@ _DELIMITERS = {"csv": ",", "tsv": "\t"}
 _SVMLIGHT_LINE = re.compile(r"\s*[-+.\d]\S*(\s+qid:\S+)?(\s+\d+:\S+)+\s*(#.*)?$")
 _ROWS_AT_ONCE = 4096
 _LOOK_AHEAD = 1 << 16
-_field_limit_lock = threading.Lock()
-# Readers under way, and the limit on cells that was there before the first of them.
-_field_limit = {"readers": 0, "before": 0}
+
 
 
 class Table(NamedTuple):
@@ -93,19 +88,6 @@ def named_column(columns: Mapping[str, Sequence], name: str, file: str) -> Any:
         there = ", ".join(map(repr, columns)) + separator_hint(list(columns))
         raise ValueError(f"{file} has no column {name!r}; its columns are {there}.")
     return columns[name]
-
-
-def separator_hint(cells: list[str]) -> str:
-    """Return what to say of a first row of one cell that holds what separates others elsewhere."""
-    if len(cells) != 1:
-        return ""
-    if "\t" in cells[0]:
-        return " (the fields seem to be separated by tabs: format='tsv')"
-    if ";" in cells[0]:
-        return " (the fields seem to be separated by ';': write the file with commas)"
-    if "," in cells[0]:
-        return " (the fields seem to be separated by commas: format='csv')"
-    return ""
 
 
 def read_table(source: Any, format: str | None = None, *, header: bool | str = True) -> Table:
@@ -204,7 +186,7 @@ def _blocks(
 ) -> Iterator[Table]:
     """`table_blocks`, of checked arguments."""
     if format is None:
-        format = _format_of_name(source)
+        format = format_of_name(source)
     if format is None and is_unseekable(source):
         with opened_once(source) as stream:
             yield from _blocks(stream, detect_format(stream), header, columns, n_rows)
@@ -222,9 +204,11 @@ def _blocks(
         elif format == "jsonl":
             yield from _json_blocks(decoded_lines(stream, name), name, columns, n_rows)
         else:
-            with _unlimited_fields():
+            with unlimited_fields():
                 lines = decoded_lines(stream, name)
-                yield from _delimited_blocks(lines, name, _DELIMITERS[format], header, n_rows)
+                parts = delimited_columns(lines, name, _DELIMITERS[format], header, n_rows)
+                for named, numbers in parts:
+                    yield Table(named, numbers, name)
 
 
 def _joined(blocks: Iterable[Table]) -> Table:
@@ -288,7 +272,7 @@ def detect_format(source: Any) -> str:
     >>> detect_format(b"-1 3:0.5 9:1\\n")
     'svmlight'
     """
-    known = _format_of_name(source)
+    known = format_of_name(source)
     if known is not None:
         return known
     if isinstance(source, str) and source == "-":
@@ -319,7 +303,7 @@ def _cannot_tell(name: Any) -> str:
     )
 
 
-def _format_of_name(source: Any) -> str | None:
+def format_of_name(source: Any) -> str | None:
     """Return the format that a path's extension stands for, if it does."""
     if not isinstance(source, (str, os.PathLike)) or source == "-":
         return None
@@ -346,91 +330,6 @@ def _format_of_text(text: bytes) -> str:
             return "jsonl"
         return "tsv" if "\t" in line else "csv"
     return "csv"
-
-
-def decoded_lines(stream: BinaryIO, name: str) -> Iterator[str]:
-    """Yield the lines of a UTF-8 stream with their ends."""
-    number = 0
-    with readable(stream, name):
-        for number, line in enumerate(iter(stream.readline, b""), 1):
-            if not isinstance(line, bytes):
-                raise TypeError(
-                    f"{name} must be opened in binary mode: reading it gives "
-                    f"{type(line).__name__} instead of bytes."
-                )
-            try:
-                yield line.decode("utf-8-sig" if number == 1 else "utf-8")
-            except UnicodeDecodeError as error:
-                raise ValueError(
-                    f"{name}, line {number}: not UTF-8 (byte {line[error.start]:#04x} "
-                    f"at position {error.start + 1})."
-                ) from None
-
-
-@contextlib.contextmanager
-def _unlimited_fields() -> Iterator[None]:
-    """Lift the csv module's limit of 131,072 characters per cell while files are read.
-
-    The limit is global: the first reader lifts it, the last one restores it.
-    """
-    with _field_limit_lock:
-        if not _field_limit["readers"]:
-            _field_limit["before"] = csv.field_size_limit(2**31 - 1)
-        _field_limit["readers"] += 1
-    try:
-        yield
-    finally:
-        with _field_limit_lock:
-            _field_limit["readers"] -= 1
-            if not _field_limit["readers"]:
-                csv.field_size_limit(_field_limit["before"])
-
-
-def _rows_of(lines: Iterable[str], name: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line, cells) for each row that is not empty; all rows are equally long."""
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
-    width, begin, hint = 0, 1, ""
-    try:
-        for row in reader:
-            line, begin = begin, reader.line_num + 1
-            if not row:
-                continue
-            if len(row) != width:
-                if width:
-                    raise ValueError(
-                        f"{name}, line {line}: {len(row)} fields where the first row has "
-                        f"{width}{hint}."
-                    )
-                width, hint = len(row), separator_hint(row)
-            yield line, row
-    except csv.Error as error:
-        raise ValueError(f"{name}, line {begin}: {error}.") from None
-
-
-def _delimited_blocks(
-    lines: Iterable[str], name: str, delimiter: str, header: bool, n_rows: int
-) -> Iterator[Table]:
-    """Read a CSV or TSV file."""
-    rows = _rows_of(lines, name, delimiter)
-    first_line, first = next(rows, (1, None))
-    if first is None:
-        raise ValueError(f"{name} is empty.")
-    repeated = [cell for i, cell in enumerate(first) if cell in first[:i]]
-    if header and repeated:
-        raise ValueError(
-            f"{name}, line {first_line}: two columns have the name {repeated[0]!r}; if "
-            "the first row is no header, say header=False."
-        )
-    names = first if header else list(map(str, range(len(first))))
-    if not header:
-        rows = itertools.chain([(first_line, first)], rows)
-    is_first = True
-    while (batch := list(itertools.islice(rows, n_rows))) or is_first:
-        columns = map(list, zip(*[row for _, row in batch], strict=True)) if batch else (
-            [] for _ in names
-        )
-        yield Table(dict(zip(names, columns, strict=True)), [line for line, _ in batch], name)
-        is_first = False
 
 
 def _are_names(first: list[str], columns: list[list[str]]) -> bool:

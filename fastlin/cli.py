@@ -1,4 +1,5 @@
-"""The shell: ``fastlin train``, ``cv``, ``predict``, ``inspect`` and ``demo``.
+"""The shell: ``fastlin train``, ``cv``, ``predict``, ``inspect``, ``convert`` and
+``demo``.
 
 Each command stands in a file of its own, ``_cli_<command>.py``, which is imported when it is asked
 for. Here is what they share: how errors, warnings and Ctrl-C end.
@@ -26,6 +27,7 @@ _COMMANDS = {
     "cv": ("_cli_cv", "cross_validate"),
     "predict": ("_cli_predict", "predict"),
     "inspect": ("_cli_inspect", "inspect"),
+    "convert": ("_cli_convert", "convert"),
     "demo": ("_cli_demo", "demo"),
 }
 _BAD_INPUT = 2

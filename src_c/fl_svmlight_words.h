@@ -56,10 +56,9 @@ FL_INLINE int fl_two_numbers(const uint8_t *a_end, int a_count, const uint8_t *b
                                       fl_load_half(&FL_LAST_BYTES[b_count]));
     digits = _mm_and_si128(_mm_xor_si128(digits, _mm_set1_epi8('0')), kept);
     __m128i fine = _mm_cmpeq_epi8(_mm_min_epu8(digits, _mm_set1_epi8(9)), digits);
-    /* numbers of two digits, of four, of eight */
-    digits = _mm_add_epi16(_mm_mullo_epi16(_mm_and_si128(digits, _mm_set1_epi16(0xFF)),
-                                           _mm_set1_epi16(10)),
-                           _mm_srli_epi16(digits, 8));
+    /* numbers of two digits: (a + 256 b) (1 + 256 * 10) has 10 a + b in its upper byte; then of
+     * four, of eight */
+    digits = _mm_srli_epi16(_mm_mullo_epi16(digits, _mm_set1_epi16(2561)), 8);
     digits = _mm_madd_epi16(digits, _mm_set1_epi32(0x00010064));
     digits = _mm_packs_epi32(digits, digits);
     digits = _mm_madd_epi16(digits, _mm_set1_epi32(0x00012710));

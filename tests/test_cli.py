@@ -372,3 +372,58 @@ def test_plain_numpy_takes_the_same_steps():
     model.fit(X, y)
     np.testing.assert_allclose(w, model.coef_[0], rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(b, model.intercept_[0], rtol=1e-10)
+
+
+# Several classes, several labels --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", ["ovr", "joint", "multinomial", "crammer_singer", "ovo", "ecoc"])
+@pytest.mark.parametrize("learner", ["sgd", "perceptron"])
+def test_several_classes(folder, capsys, way, learner):
+    write_bytes("a.svm", b"1 1:1\n2 2:1\n5 3:1\n" * 5)
+    run(capsys, "train", "a.svm", "model", "--multi-class", way, "--learner", learner)
+    model = fastlin.load("model")
+    assert model.multi_class == way
+    assert run(capsys, "predict", "a.svm", "model").out.split() == ["1", "2", "5"] * 5
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--multi-class", "joint", "--loss", "modified_huber"], "needs a loss with a joint form"),
+        (["--multi-class", "ovo", "--loss", "huber"], "--multi-class is for classes, but"),
+        (["--multi-class", "all"], "invalid choice: 'all'"),
+    ],
+)
+def test_several_classes_refused(folder, capsys, options, message):
+    write_bytes("a.svm", b"1 1:1\n2 2:1\n5 3:1\n" * 5)
+    assert message in refused(capsys, "train", "a.svm", "model", *options)
+
+
+def test_several_labels_per_row(folder, capsys):
+    X = np.array([[1, 0, 1], [0, 1, 1], [1, 1, 1], [0, 0, 1]] * 5)
+    labels = [{"b", "a,b"} if one else set() for one in X[:, 0]]
+    labels = [found | {"c"} if two else found for found, two in zip(labels, X[:, 1], strict=True)]
+    model = fastlin.SGDClassifier("log_loss", max_iter=60, random_state=0)
+    texts = [" ".join(np.array(["aa", "bb", "cc"])[row == 1]) for row in X]
+    model = fastlin.make_pipeline(fastlin.HashingVectorizer(n_features=64), model)
+    fastlin.save(model.fit(texts, labels), "sets")
+    cells = [",".join('"a,b"' if name == "a,b" else name for name in sorted(s)) for s in labels]
+    write_table("a.csv", ["text", "label"], zip(texts, cells, strict=True))
+    out, err = run(capsys, "predict", "a.csv", "sets", "out.tsv", "--text", "text", "--label",
+                   "label", "--proba")  # fmt: skip
+    assert err == "accuracy 1.0000 (20 of 20 rows)\n"
+    found = fastlin.io.read_table("out.tsv").columns
+    assert list(found) == ["prediction", "a,b", "b", "c"]
+    assert found["prediction"] == cells
+
+
+def test_several_numbered_labels_per_row(folder, capsys):
+    lines = ["1,7 1:1 3:1", "2 2:1 3:1", " 3:1", "1,2,7 1:1 2:1 3:1"] * 5
+    write_bytes("a.svm", "\n".join(lines).encode())
+    X, y = fastlin.load_svmlight_file("a.svm", multilabel=True, zero_based=True)
+    model = fastlin.LogisticRegression(C=100.0).fit(X, [set(map(int, row)) for row in y])
+    fastlin.save(model, "sets")
+    out, err = run(capsys, "predict", "a.svm", "sets")
+    assert out.splitlines() == ["1,7", "2", '""', "1,2,7"] * 5
+    assert err == "accuracy 1.0000 (20 of 20 rows)\n"

@@ -13,6 +13,8 @@ import scipy.sparse as sp
 
 import fastlin
 from fastlin import (
+    ColumnTransformer,
+    OneHotEncoder,
     PassiveAggressiveClassifier,
     PassiveAggressiveRegressor,
     Perceptron,
@@ -23,7 +25,7 @@ from fastlin import (
 )
 from fastlin._stream_cache import StreamCache
 from fastlin._stream_train import StreamTask
-from fastlin.io import read_table
+from fastlin.io import detect_format, read_table
 from fastlin.stream import svmlight_blocks, table_blocks
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(fastlin.__file__)))
@@ -364,3 +366,46 @@ def test_columns_of_json_lines_go_by_their_names():
     assert fitted(lines("yba")).coef_.tobytes() == expected.coef_.tobytes()
     with pytest.raises(ValueError, match="line 4097: the columns from here on are 'a', 'c'"):
         fitted(lines("acy"))
+
+
+def test_labels_of_all_blocks_are_of_one_kind():
+    lines = ['{"x": 1, "y": "yes"}'] * 5000 + ['{"x": 2, "y": true}']
+    with pytest.raises(ValueError, match="bytes, line 5001: the label 'y' is a boolean, True, wh"):
+        SGDClassifier().fit_stream("\n".join(lines).encode(), label="y", format="jsonl")
+
+
+def test_errors_name_the_file(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("x,y\n" + "1,a\n" * 5000 + "2,b\n")
+    with pytest.raises(ValueError, match=r"In .*a\.csv, from row 4,097 on: .*'b'"):
+        SGDClassifier().fit_stream(path, label="y", classes=["a", "c"])
+    with pytest.raises(ValueError, match=r"a\.csv, from line 2 on: the encoder: "):
+        SGDClassifier().fit_stream(path, label="y", encoder=lambda columns: int("no"))
+    (tmp_path / "a.svm").write_text("1 1:1\n2 1:1\n3 1:1\n")
+    with pytest.raises(ValueError, match=r"In .*a\.svm, from row 1 on: "):
+        SGDClassifier().fit_stream(tmp_path / "a.svm", classes=[1, 2])
+
+
+def test_transformers_of_tables_are_encoders():
+    pandas = pytest.importorskip("pandas")
+    colours, numbers = ["red", "blue", "green", "red"] * 1500, [1.0, 2.5, -3.0, 0.25] * 1500
+    lines = [json.dumps({"c": c, "y": c == "red", "n": n}) for c, n in zip(colours, numbers)]
+    frame = pandas.DataFrame({"c": colours, "n": numbers})
+    text = "\n".join(lines).encode()
+    for encoder, columns in (
+        (ColumnTransformer([("one", OneHotEncoder(), ["c"]), ("n", "passthrough", ["n"])]), frame),
+        (OneHotEncoder(), frame),
+    ):
+        X = encoder.fit(columns).transform(columns)
+        learner = SGDClassifier("log_loss", shuffle=False, max_iter=3, tol=None)
+        streamed = learner.fit_stream(text, label="y", format="jsonl", encoder=encoder).coef_
+        right = learner.fit(X, np.array(["false", "true"])[[int(c == "red") for c in colours]])
+        assert np.array_equal(streamed, right.coef_)
+
+
+def test_text_mode_is_refused(tmp_path):
+    (tmp_path / "a").write_text("1 1:1\n")
+    with open(tmp_path / "a") as file, pytest.raises(TypeError, match="must be opened in binary"):
+        SGDClassifier().fit_stream(file)
+    with pytest.raises(TypeError, match="stream must be opened in binary mode.*a StringIO"):
+        detect_format(io.StringIO("1 1:1"))

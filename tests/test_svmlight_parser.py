@@ -1,5 +1,7 @@
 """The svmlight parser against a slow one: numbers, structure, buffers of every size."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from svmlight_reference import SAMPLE, check_against_reference, parsed
 
 from fastlin._core import parse
+from fastlin.io import load_svmlight_file
 
 # numbers
 
@@ -229,6 +232,21 @@ def test_a_line_longer_than_every_buffer():
     contents = parsed(f"1 {entries}\n2 3:1e-320 1:1".encode(), block_bytes=100, room=10)
     assert contents.columns[:50_000].tolist() == list(range(50_000))
     assert contents.values[-2:].tolist() == [1, 1e-320]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_rows_longer_than_the_arrays_among_others(dtype):
+    rng = np.random.default_rng(0)
+    sizes = [5] * 3000 + [70_000] + [7] * 20_000 + [40_000] + [0, 3] * 2000
+    columns = np.concatenate([np.arange(size) + 2 for size in sizes])
+    values = rng.integers(1, 1000, len(columns)) / 8
+    tokens = iter(map("%d:%r".__mod__, zip(columns.tolist(), values.tolist())))
+    text = "".join(" ".join(["1", *itertools.islice(tokens, size)]) + "\n" for size in sizes)
+    X, y = load_svmlight_file(text.encode(), dtype=dtype, zero_based=True)
+    assert np.array_equal(np.diff(X.indptr), sizes)
+    assert np.array_equal(X.indices, columns)
+    assert np.array_equal(X.data, values)
+    assert len(y) == len(sizes)
 
 
 def test_reversed_row_is_sorted_with_its_hard_numbers():

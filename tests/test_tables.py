@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fastlin.io import detect_format, read_table
+from fastlin.stream import table_blocks
 
 CSV = b'a,b\n1,"x, y"\n\n2,"two\nlines"\r\n3,\n'
 
@@ -47,6 +48,52 @@ def test_what_the_csv_module_writes_reads_back(rows, format):
     table = read_table(file.getvalue().encode(), format, header=False)
     assert list(map(list, zip(*table.columns.values(), strict=True))) == rows
     assert list(table.columns) == ["0", "1"]
+
+
+class Trickle(io.BytesIO):
+    """A file that gives a few bytes at a time."""
+
+    def read1(self, size=-1):
+        return self.read(3)
+
+
+@given(st.lists(st.sampled_from(['a,b\n', '"x\ny",\u00e9\n', "\n", '"",""\r\n', '" ""\r\n",c\r\n',
+                                 "\u2028\x0b,\x1c\n", "a\n", 'b"c,d\n', '"e"f,g\n']), max_size=9),
+       st.integers(1, 4))  # fmt: skip
+@settings(max_examples=200, deadline=None)
+def test_blocks_against_the_csv_module(parts, n_rows):
+    text, expected, fault = "x,y\n" + "".join(parts), [], None
+    reader = csv.reader(io.StringIO(text, newline="\n"), strict=True)
+    begin = 1
+    try:
+        for row in reader:
+            if row and len(row) != 2:
+                fault = f"line {begin}: {len(row)} fields"
+                break
+            expected += [(begin, row)] if row else []
+            begin = reader.line_num + 1
+    except csv.Error as error:
+        fault = f"line {begin}: {error}"
+    found = []
+    try:
+        for block in table_blocks(Trickle(text.encode()), "csv", n_rows=n_rows):
+            assert len(block.lines) <= n_rows
+            found += zip(block.lines, map(list, zip(*block.columns.values())))
+    except ValueError as error:
+        assert fault is not None
+        assert fault in str(error)
+        assert found == expected[1 : 1 + len(found)]
+        assert len(found) >= (len(expected) - 1) // n_rows * n_rows - n_rows
+    else:
+        assert fault is None
+        assert found == expected[1:]
+
+
+@pytest.mark.parametrize("before", [0, 1, 20_000])
+def test_where_text_is_not_utf8(before):
+    text = "\ufeffx,y\n".encode() + b"1,2\n" * before + b"1,\xff\n"
+    with pytest.raises(ValueError, match=f"line {before + 2}: not UTF-8 .byte 0xff at position 3"):
+        read_table(text, "csv")
 
 
 def test_many_rows():

@@ -1,0 +1,235 @@
+"""The command `convert`: a file of examples in another format, row by row.
+
+Nothing is held but a block of rows. What has to be known of all rows before the first is written
+(categories, the columns of JSON lines, the width of svmlight) takes a pass of its own.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from argparse import Namespace
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ._cli_data import (
+    check_header,
+    check_options,
+    column_blocks,
+    display_name,
+    format_of,
+    is_empty,
+    with_pipe_opened,
+)
+from ._cli_stream import fitted_encoder, wanted_columns
+from ._cli_terminal import Progress, UsageError, is_same_file, spelt, writing_stdout
+from ._files import check_writable, is_unseekable, opened_for_writing
+from ._named_columns import Columns, class_labels
+from ._params import shown
+from ._stream_source import svmlight_blocks
+from ._svmlight_writer import checked_labels, checked_rows, lines_of
+from ._tables import format_of_name
+
+__all__ = ["convert"]
+
+_ROWS_AT_ONCE = 4096
+_TARGETS = ("svmlight", "csv", "tsv", "jsonl")
+_FOR_FEATURES = ("label", "text", "categorical", "ngrams", "n_features", "classes")
+# Beyond this many cells per row a table is the wrong place for rows of svmlight.
+_MOST_COLUMNS = 100_000
+
+
+def convert(args: Namespace) -> int:
+    """Run `fastlin convert`."""
+    to = args.to or (format_of_name(args.out) if args.out != "-" else None)
+    if to not in _TARGETS:
+        raise UsageError(
+            f"--to must say the format of OUT ({', '.join(_TARGETS)})"
+            + (f"; {to} can only be read." if to else ", whose name does not tell.")
+        )
+    if is_same_file(args.out, args.data):
+        raise UsageError(f"OUT must not be the file of the data, {args.data}.")
+    if args.out != "-":
+        check_writable(args.out)
+    pipe = args.data == "-" or is_unseekable(args.data)
+    with Progress() as progress, with_pipe_opened(args):
+        if is_empty(args.data):
+            raise UsageError(f"{display_name(args.data)} is empty.")
+        output = _counted(_pieces(args, to, pipe, progress), args, progress)
+        if args.out == "-":
+            with writing_stdout():
+                for text in output:
+                    sys.stdout.write(text)
+        else:
+            with opened_for_writing(args.out) as stream:
+                for text in output:
+                    stream.write(text.encode())
+    return 0
+
+
+def _counted(
+    pieces: Iterable[tuple[int, str]], args: Namespace, progress: Progress
+) -> Iterator[str]:
+    """The text of some pieces, said."""
+    n_rows = 0
+    for count, text in pieces:
+        yield text
+        n_rows += count
+        progress.say(f"writing {args.out}: {n_rows:,} rows")
+
+
+def _pieces(
+    args: Namespace, to: str, pipe: bool, progress: Progress
+) -> Iterator[tuple[int, str]]:
+    """(number of rows, their text), one piece after the other."""
+    source, name = format_of(args), display_name(args.data)
+    if source != "svmlight" and to == "svmlight":
+        check_options(args, source, name)
+        yield from _encoded(args, source, pipe, progress)
+        return
+    _refuse_options(args, source, name)
+    if source != "svmlight":
+        yield from _table_texts(_tables(args, source, to, pipe), to)
+    elif to == "svmlight":
+        check_header(args, source)
+        for X, y in _examples(args):
+            yield len(y), "".join(lines_of(X, checked_labels(y, len(y), False), None, 0))
+    else:
+        check_header(args, source)
+        yield from _table_texts(_dense(args, to, pipe), to)
+
+
+def _refuse_options(args: Namespace, source: str, name: str) -> None:
+    """Refuse options that would have no effect."""
+    for option in (*_FOR_FEATURES, *(("numeric",) if source == "svmlight" else ())):
+        if getattr(args, option) is not None:
+            what = f"{name} is svmlight" if source == "svmlight" else "OUT is a table, too"
+            raise UsageError(
+                f"--{option.replace('_', '-')} is for a table that becomes svmlight, but {what}."
+            )
+
+
+def _examples(args: Namespace) -> Iterator[tuple[Any, np.ndarray]]:
+    """Blocks of an svmlight file; column j has the index j, whether those begin at 0 or 1."""
+    is_first = True
+    for rows, y in svmlight_blocks(args.data, None, True):
+        is_first = False
+        yield rows.to_csr(), y
+    if is_first:
+        raise UsageError(f"{display_name(args.data)} has no examples.")
+
+
+def _encoded(
+    args: Namespace, source: str, pipe: bool, progress: Progress
+) -> Iterator[tuple[int, str]]:
+    """A table as svmlight; the first column has the index 1."""
+    encoder = fitted_encoder(args, source, pipe, progress)
+    # numbers stay as they are: whoever reads the file may scale them, and other files alike
+    encoder.mean_, encoder.scale_ = np.zeros_like(encoder.mean_), np.ones_like(encoder.scale_)
+    wanted = dict.fromkeys([*wanted_columns(args), *encoder.numeric_, *encoder.categorical_])
+    kinds: list[str | None] = []
+    for table in column_blocks(args, source, _ROWS_AT_ONCE, tuple(wanted)):
+        labels = checked_labels(_label_numbers(args, table, kinds), len(table), False)
+        rows = checked_rows(encoder.transform(table))
+        yield len(table), "".join(lines_of(rows, labels, None, 1))
+
+
+def _label_numbers(args: Namespace, table: Columns, kinds: list[str | None]) -> np.ndarray:
+    """The column of labels as numbers: those that it holds, or places among --classes."""
+    if args.classes is None:
+        return table.numbers(
+            args.label, "; --classes A,B,... numbers labels from 0 in the order of these names"
+        )
+    place = {name: k for k, name in enumerate(args.classes)}
+    labels = [spelt(label) for label in class_labels(table, args.label, kinds).tolist()]
+    for row, label in enumerate(labels):
+        if label not in place:
+            raise table.error_at(row, f"the label {shown(label)} is none of --classes")
+    return np.array([place[label] for label in labels])
+
+
+def _tables(args: Namespace, source: str, to: str, pipe: bool) -> Iterator[dict[str, list]]:
+    """The columns of a table, all in each block."""
+    names: dict[str, None] = {}
+    if source == "jsonl" and to != "jsonl":
+        if pipe:
+            raise UsageError(
+                "JSON lines are read twice, since any line may bring another column; a pipe can't "
+                "be: write it to a file first."
+            )
+        for block in column_blocks(args, source, _ROWS_AT_ONCE):
+            names |= dict.fromkeys(block.columns)
+    for table in column_blocks(args, source, _ROWS_AT_ONCE, tuple(names)):
+        columns = {name: list(table.columns[name]) for name in names or table.columns}
+        for name in columns if args.numeric == "all" else args.numeric or ():
+            columns[name] = [_number(value) for value in table.numbers(name).tolist()]
+        if to != "jsonl":
+            _refuse_nested(table, columns)
+        yield columns
+
+
+def _refuse_nested(table: Columns, columns: dict[str, list]) -> None:
+    """Refuse values that no cell can hold."""
+    for name, values in columns.items():
+        for row, value in enumerate(values):
+            if isinstance(value, (dict, list)):
+                raise table.error_at(row, f"{name!r} holds {shown(value)}, which is no single cell")
+
+
+def _dense(args: Namespace, to: str, pipe: bool) -> Iterator[dict[str, list]]:
+    """An svmlight file as columns "label", "0", "1", ..."""
+    if pipe:
+        raise UsageError(
+            f"svmlight is read twice to become {to}, for only its end tells how many columns there "
+            "are; a pipe can't be: write it to a file first."
+        )
+    width = 0
+    for X, _ in _examples(args):
+        width = max(width, X.shape[1])
+    if width > _MOST_COLUMNS:
+        raise UsageError(
+            f"{display_name(args.data)} has {width:,} columns; a table is written for up to "
+            f"{_MOST_COLUMNS:,}."
+        )
+    step = max(1, (1 << 20) // width)
+    for matrix, y in _examples(args):
+        matrix.resize((matrix.shape[0], width))
+        for start in range(0, len(y), step):
+            cells = matrix[start : start + step].toarray().T.tolist()
+            labels = [_number(value) for value in y[start : start + step].tolist()]
+            columns = ([_number(value) for value in column] for column in cells)
+            yield {"label": labels, **dict(zip(map(str, range(width)), columns, strict=True))}
+
+
+def _number(value: float) -> float | int:
+    """A number that is written without a point if it is whole."""
+    return int(value) if value.is_integer() and abs(value) < 2**53 else value
+
+
+def _table_texts(blocks: Iterable[dict[str, list]], to: str) -> Iterator[tuple[int, str]]:
+    """Columns as text of a table."""
+    is_first = True
+    for columns in blocks:
+        rows = list(zip(*columns.values(), strict=True))
+        if to == "jsonl":
+            objects = (dict(zip(columns, row, strict=True)) for row in rows)
+            text = "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in objects)
+        else:
+            buffer = io.StringIO()
+            delimiter = "\t" if to == "tsv" else ","
+            writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
+            if is_first:
+                writer.writerow(columns)
+            writer.writerows([_cell(value) for value in row] for row in rows)
+            text = buffer.getvalue()
+        is_first = False
+        yield len(rows), text
+
+
+def _cell(value: Any) -> str:
+    """A value as the text of a cell; None is an empty one."""
+    return "" if value is None else value if isinstance(value, str) else spelt(value)
