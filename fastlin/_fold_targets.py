@@ -15,6 +15,7 @@ from ._labels import absent_classes
 from ._lanes import Model, Stream, lane_counts
 from ._learner import make_learner
 from ._online import relative_weight
+from ._present import places_of_present
 from ._safety import (
     best_constant_loss,
     confirmed_if_worse,
@@ -37,6 +38,8 @@ class Job:
     test: np.ndarray | None
     classes: np.ndarray | None = None
     absent: list = field(default_factory=list)
+    # numbers of the classes that a joint learner is trained for, where those are not all
+    present: np.ndarray | None = None
     scale: float = 1.0
     outputs: list[Any] = field(default_factory=list)
     error: Exception | None = None
@@ -122,8 +125,12 @@ class Targets:
             )
         job.absent = absent_classes(job.classes, (self._mass(job.fold) * table)[present])
         if len(present) > 2 and estimator._is_joint(len(present)):
-            job.outputs = [self._joint(job, present, table)]
-            return
+            if job.absent:
+                job.present = places_of_present(len(present), job.absent)
+                present = present[job.present]
+            if len(present) > 2:
+                job.outputs = [self._joint(job, present, table)]
+                return
         positive = present[1:] if len(present) == 2 else present
         for k in positive:
             sign = np.full(len(self.labels), -1.0)

@@ -27,6 +27,7 @@ from ._online import OnlineEstimator
 from ._params import shown
 from ._patterns import parted
 from ._prepare import prepared
+from ._present import widen, widened_responses
 from ._random import spawn_seed
 from ._reductions import is_reduced
 from ._validation import check_sample_weight, check_target, encode_labels
@@ -248,11 +249,15 @@ def _finish(job: Job, targets: Targets) -> Any:
         estimator._set_weights()
     else:
         estimator.classes_ = job.classes
+        if job.present is not None:
+            widen(estimator, job.classes, job.present)
         estimator._set_weights(job.absent)
     if job.test is None:
         return None
     p = [out.responses for out in job.outputs]
     responses = p[0] if len(p) == 1 else np.stack(p, axis=1)
+    if job.present is not None:
+        return widened_responses(responses, len(job.classes), job.present)
     for k in job.absent:
         responses[:, k] = -np.inf
     return responses

@@ -18,6 +18,7 @@ from ._multilabel import (
 )
 from ._oof import set_out_of_fold
 from ._params import ClassWeight, Either, Integer, OneOf
+from ._present import narrowed, places_of_present, widen
 from ._reductions import (
     CODES,
     JOINT,
@@ -190,9 +191,21 @@ class OnlineClassifierMixin(StreamClassifierMixin):
         classes, codes = labels_of(self, y)
         weight, absent = weights_of(self, classes, codes, sample_weight)
         code = code_for(self, len(classes), absent)
-        targets, groups = self._targets(classes, codes, code)
-        start = self._start(groups, rows.shape[1], coef_init, intercept_init)
+        present = None
+        if absent and self._is_joint(len(classes)) and not self._rule().get("voted"):
+            present = places_of_present(len(classes), absent)
+        if present is None:
+            targets, groups = self._targets(classes, codes, code)
+            start = self._start(groups, rows.shape[1], coef_init, intercept_init)
+        else:
+            (first,) = self._start([len(classes)], rows.shape[1], coef_init, intercept_init)
+            start = [narrowed(first, present)]
+            # rows of the others have weight 0, whatever their number here
+            codes = np.searchsorted(present, codes) % len(present)
+            targets, groups = self._targets(classes[present], codes, None)
         self._train(rows, targets, groups, weight, start, codes, share_right, callback)
+        if present is not None:
+            widen(self, classes, present)
         self.classes_ = classes
         keep_code(self, code)
         self._set_weights(() if is_reduced(self, len(classes)) else absent)

@@ -18,8 +18,8 @@ from ._grid import points_of, results_table
 from ._params import Boolean, Callable, Either, HasMethods, Instance, Integer, OneOf, shown
 from ._plan import Outcome, Plan
 from ._routed import Routed
-from ._scored import PRE_DISPATCH, check_run_options, finish_failures
 from ._routing import routing_is_on
+from ._scored import PRE_DISPATCH, check_run_options, finish_failures
 from ._scoring import Scorers
 
 __all__ = ["GridSearchCV"]

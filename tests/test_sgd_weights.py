@@ -5,7 +5,15 @@ import pytest
 from public import ONLINE, ONLINE_CLASSIFIERS, name
 from sgd_data import Y3, T, X, Y, same_bits, target
 
-from fastlin import SGDClassifier, SGDRegressor
+from fastlin import (
+    GridSearchCV,
+    KFold,
+    PassiveAggressiveClassifier,
+    Perceptron,
+    SGDClassifier,
+    SGDRegressor,
+)
+from fastlin._clone import clone
 
 # Weights are repetitions
 
@@ -108,3 +116,42 @@ def test_a_class_without_weight_keeps_its_place(cls, capfd):
     assert capfd.readouterr().out == ""
     with pytest.raises(ValueError, match="got 1 class with a sample_weight above 0: 2"):
         cls().fit(X, Y3, sample_weight=np.where(Y3 == 2, 1.0, 0.0))
+
+
+JOINT = {
+    "perceptron": Perceptron(),
+    "hinge": SGDClassifier(multi_class="joint"),
+    "softmax": SGDClassifier(loss="log_loss", multi_class="joint", average=True),
+    "adam": SGDClassifier(loss="log_loss", multi_class="joint", optimizer="adam", eta0=0.01,
+                          learning_rate="constant"),
+    "passive-aggressive": PassiveAggressiveClassifier(multi_class="joint"),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("n_classes", [3, 5])
+@pytest.mark.parametrize("kind", JOINT)
+def test_classes_without_weight_take_no_part_in_joint_training(kind, n_classes):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 4))
+    y = np.digitize(X[:, 0], np.linspace(-0.8, 0.8, n_classes - 1))
+    model = clone(JOINT[kind]).set_params(shuffle=False, max_iter=4, tol=None)
+    weight, present = (y != 1).astype(float), np.arange(n_classes) != 1
+    alone = clone(model).fit(X[y != 1], y[y != 1])
+    model.fit(X, y, sample_weight=weight)
+    assert np.isneginf(model.intercept_[1])
+    np.testing.assert_array_equal(model.predict(X), alone.predict(X))
+    if n_classes == 3:  # one learner of two classes becomes two halves
+        found = np.diff(model.decision_function(X)[:, present], axis=1).ravel()
+        np.testing.assert_allclose(found, alone.decision_function(X), atol=1e-12)
+    else:
+        np.testing.assert_array_equal(model.coef_[present], alone.coef_)
+        np.testing.assert_array_equal(model.intercept_[present], alone.intercept_)
+    searched = GridSearchCV(
+        clone(model).set_params(class_weight={1: 0.0}), {"max_iter": [3, 4]}, cv=KFold(3)
+    ).fit(X, y)
+    for k, (train, test) in enumerate(KFold(3).split(X)):
+        one = clone(model).set_params(class_weight={1: 0.0}).fit(X[train], y[train])
+        assert searched.cv_results_[f"split{k}_test_score"][1] == one.score(X[test], y[test])
+    model.partial_fit(X, y)  # goes on with all classes
+    assert np.isfinite(model.intercept_).all() and model.coef_[1].any()
