@@ -128,7 +128,7 @@ WRITTEN = {
     "newton": {"z", "out"},
     "ngrams": {
         "is_word", "before", "last", "arena", "ends", "numbers", "row_ends", "indices", "counts",
-        "seen", "depth", "out", "data",
+        "seen", "depth", "begins", "order", "size", "free", "features", "out", "data",
     },
     "order": {"order", "unshuffled", "rng"},
     # the arrays that the parser fills

@@ -400,41 +400,32 @@ def write_depths(const uint8_t[::1] is_word, const uint32_t[::1] before, int32_t
 def stable_order(
     const uint32_t[::1] keys, const int64_t[::1] before, int64_t[::1] begins, int64_t[::1] order
 ):
-    """Write the places `before` in the order of their keys, equal ones as they come: by counting.
-    `begins` is zeros, one for each key there may be and one more."""
-    cdef int64_t i, here, below = 0, n = keys.shape[0], n_keys = begins.shape[0] - 1
-    cdef bint is_whole = n == before.shape[0] == order.shape[0]
-    if not is_whole:
+    """Order the places `before` by their keys, below len(begins) - 1, stably; `begins` is zeros."""
+    cdef int64_t i, place, n = keys.shape[0]
+    if not n == before.shape[0] == order.shape[0]:
         raise ValueError
     with nogil:
         for i in range(n):
-            is_whole = is_whole and keys[i] < n_keys and 0 <= before[i] < n
-            begins[keys[i] if is_whole else n_keys] += 1
-        for i in range(n_keys):
-            here = begins[i]
-            begins[i] = below
-            below += here
-        if is_whole:
-            for i in range(n):
-                here = before[i]
-                order[begins[keys[here]]] = here
-                begins[keys[here]] += 1
-    if not is_whole:
-        raise IndexError
+            begins[keys[i] + 1] += 1
+        for i in range(1, begins.shape[0]):
+            begins[i] += begins[i - 1]
+        for i in range(n):
+            place = before[i]
+            order[begins[keys[place]]] = place
+            begins[keys[place]] += 1
 
 
 def add_sizes(const int64_t[::1] level, const uint32_t[::1] before, int64_t[::1] size):
     """Add the size of each n-gram to that of the one without its last unit."""
-    cdef int64_t i, number
+    cdef int64_t i
     with nogil:
         for i in range(level.shape[0]):
-            number = level[i]
-            size[before[number]] += size[number]
+            size[before[level[i]]] += size[level[i]]
 
 
 def place_level(
-    const int64_t[::1] level, const uint32_t[::1] before, bint is_first,
-    const uint8_t[::1] wanted, const int64_t[::1] size, int64_t[::1] free, int64_t[::1] features,
+    const int64_t[::1] level, const uint32_t[::1] before, bint is_first, const uint8_t[::1] wanted,
+    const int64_t[::1] size, int64_t[::1] free, int64_t[::1] features,
 ):
     """Put the wanted n-grams of a level, which is in order, where they stand among all of them:
     `free` is where the next one that an n-gram begins stands."""
@@ -442,11 +433,9 @@ def place_level(
     with nogil:
         for i in range(level.shape[0]):
             number = level[i]
-            if is_first:
-                place = below
-                below += size[number]
-            else:
-                place = free[before[number]]
+            place = below if is_first else free[before[number]]
+            below += size[number]
+            if not is_first:
                 free[before[number]] += size[number]
             free[number] = place + wanted[number]
             if wanted[number]:
