@@ -44,7 +44,12 @@ class Terms(NamedTuple):
 
     def of(self, m: int) -> int:
         """How many terms m columns have."""
-        return self.bias + sum(self.of_degree(k, m) for k in range(self.least, self.most + 1))
+        if self.distinct:
+            degrees = range(self.least, min(self.most, m) + 1)
+            return self.bias + sum(self.of_degree(k, m) for k in degrees)
+        # sum_{k <= n} C(m + k - 1, k) = C(m + n, n)
+        below = self.least - 1
+        return self.bias + math.comb(m + self.most, m) - math.comb(m + below, m)
 
     def width(self) -> int:
         """How many terms all columns have."""

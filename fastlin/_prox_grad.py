@@ -46,6 +46,8 @@ _NOISE, _TIE = 1e-14, 1e-12
 _CLOSE = 1e-9
 # Steps between two looks at the gap
 _LOOK = 3
+# Looks whose differences are extrapolated
+_EXTRAPOLATED = 5
 # Restarts forget some of L
 _FORGET = 0.5
 # Share of what a plain step promises that P has to fall by, and bounds of its L
@@ -113,6 +115,7 @@ class _Search:
         square = _losses.bend(problem.code) * self.rows.spread**2
         # the weight of a constant column stays 0, whatever its D is
         self.varying = square > 0
+        self.constant = np.flatnonzero(~self.varying)
         self.D = np.where(self.varying, square, 1.0)
         self.zero = problem.mean_loss(np.zeros(len(problem.y)))
         self.n_iter = 0
@@ -124,6 +127,7 @@ class _Search:
         """Search for the optimum with a penalty from now on."""
         self.penalty, self.tol, self.max_iter = penalty, tol, max_iter
         self.L, self.dual = 1.0, -np.inf
+        self.looks: list[tuple[np.ndarray, np.ndarray]] = []
 
     def run(self, here: _Point) -> tuple[_Point, bool]:
         """From a point: (where the search ends, whether at an answer)."""
@@ -146,8 +150,8 @@ class _Search:
     def gradient(self, at: _Point) -> np.ndarray:
         """d mean loss / d w"""
         if at.gradient is None:
-            gradient = self.rows.rmatvec(self.share * at.slopes)
-            at.gradient = np.where(self.varying, gradient, 0.0)
+            at.gradient = self.rows.rmatvec(self.share * at.slopes)
+            at.gradient[self.constant] = 0.0
         return at.gradient
 
     def residual(self, at: _Point) -> tuple[float, np.ndarray]:
@@ -164,13 +168,21 @@ class _Search:
         return (largest / self.first_slope if self.first_slope > 0 else np.inf), w
 
     def bound(self, at: _Point) -> float:
-        """The largest dual value known, after a look at the slopes there."""
-        gradient, problem = self.gradient(at), self.problem
-        a, nothing = problem.project(-at.slopes), np.zeros(1)
-        for t in {1.0, self.penalty.shrinkage(gradient)}:
-            conjugate = self.penalty.conjugate(t * gradient)
-            if np.isfinite(conjugate):
-                self.dual = max(self.dual, problem.dual(t * a, nothing) - conjugate)
+        """The largest dual value known, after a look at the slopes there, and at where they seem to
+        go: the weights are ahead of them (Massias, Gramfort & Salmon 2018, "Celer: a fast solver
+        for the lasso with dual extrapolation", ICML)."""
+        problem, nothing = self.problem, np.zeros(1)
+        self.looks = [*self.looks[-_EXTRAPOLATED:], (at.slopes, self.gradient(at))]
+        # of p = inf the weights are as late as their slopes
+        ahead = None if np.isinf(self.penalty.p) else _extrapolated(self.looks)
+        for slopes, gradient in filter(None, (self.looks[-1], ahead)):
+            a = problem.project(-slopes)
+            for t in {1.0, self.penalty.shrinkage(gradient)}:
+                conjugate = self.penalty.conjugate(t * gradient)
+                value = problem.dual(t * a, nothing) - conjugate
+                # out of its domain a loss has no dual value
+                if np.isfinite(value):
+                    self.dual = max(self.dual, value)
         return self.dual
 
     def certificate(self, at: _Point) -> Certificate:
@@ -223,10 +235,11 @@ class _Search:
         """A proximal step that the model of the loss is above."""
         gradient = self.gradient(at)
         for _ in range(_MOST_DOUBLINGS):
-            w = self.penalty.prox(at.w - gradient / (self.L * self.D), self.L * self.D)
+            bend = self.L * self.D
+            w = self.penalty.prox(at.w - gradient / bend, bend)
             new = self.point(w, at.b)
             moved = w - at.w
-            square = 0.5 * self.L * float((self.D * moved) @ moved)
+            square = 0.5 * float((bend * moved) @ moved)
             if self._bent(at, new) <= square + _NOISE * abs(at.loss):
                 break
             self.L *= 2
@@ -372,3 +385,20 @@ class _Search:
         bend = np.maximum(bend, _LEAST_L * self.D)
         aim = self.penalty.prox(here.w - self.gradient(here) / bend, bend)
         return self._some(here, aim, bend)
+
+
+def _extrapolated(looks: list[tuple[np.ndarray, np.ndarray]]) -> tuple | None:
+    """The combination of the last slopes that would change least from one look to the next, and
+    its gradient; None if there are too few."""
+    if len(looks) <= _EXTRAPOLATED:
+        return None
+    changes = np.diff([slopes for slopes, _ in looks], axis=0)
+    products = changes @ changes.T
+    products[np.diag_indices_from(products)] += 1e-14 * np.trace(products)
+    try:
+        share = np.linalg.solve(products, np.ones(_EXTRAPOLATED))
+    except np.linalg.LinAlgError:
+        return None  # nothing changes
+    share /= share.sum()
+    pairs = list(zip(share, looks[1:], strict=True))
+    return sum(c * slopes for c, (slopes, _) in pairs), sum(c * g for c, (_, g) in pairs)

@@ -378,18 +378,15 @@ def _finished(gram: np.ndarray, parts: list, length: int, normalize: bool, symme
 
 def _normalized(gram: np.ndarray, own: np.ndarray, others: np.ndarray) -> np.ndarray:
     """K(s, t) / sqrt(K(s, s) K(t, t)); 0 where K(s, s) or K(t, t) is 0."""
-    left, right = np.sqrt(own), np.sqrt(others)
-    found = gram / np.where(left > 0, left, 1.0)[:, None]
-    found /= np.where(right > 0, right, 1.0)
-    return found
+    left, right = (np.sqrt(np.where(values > 0, values, 1.0)) for values in (own, others))
+    lengths = np.outer(left, right)
+    return np.divide(gram, lengths, out=lengths)
 
 
 def _normalized_by_diagonal(gram: np.ndarray) -> np.ndarray:
     """The same of a symmetric matrix; it stays symmetric, with a diagonal of 1 and 0."""
     own = _finite(np.diagonal(gram))
     found = _normalized(gram, own, own)
-    found += found.T
-    found *= 0.5
     found[np.diag_indices_from(found)] = own > 0
     return found
 

@@ -172,6 +172,8 @@ def test_more_columns_than_32_bits():
     assert result.indices[4:].tolist() == sorted(pairs.values())
     with pytest.raises(ValueError, match="32-bit column numbers.*set n_features"):
         PolynomialFeatures(output="rows").fit_transform(row)
+    with pytest.raises(ValueError, match="more than 64-bit column numbers.*set n_features"):
+        PolynomialFeatures(10**20).fit(np.ones((1, 1)))
     huge = sparse.csr_matrix(([1.0], ([0], [0])), shape=(1, 2**31 - 1))
     with pytest.raises(ValueError, match="more than 64-bit column numbers.*set n_features"):
         PolynomialFeatures(3).fit(huge)
