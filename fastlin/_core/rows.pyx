@@ -3,10 +3,9 @@ becomes `Rows`. Only `fastlin/_data.py` builds `Rows`: kernels trust its structu
 
 import numpy as np
 
-from .c cimport (FL_CSR, FL_DENSE, FL_NEAR_BYTES, FL_ONES, FL_SIGNED, all_finite, dot, fl_per_column,
-                 fl_per_column_add, fl_per_column_none, fl_per_column_plan, fl_prefetch_columns,
-                 int32_t, int64_t, prefetch_row, real, row_at,
-                 square_norm)
+from .c cimport (FL_CSR, FL_DENSE, FL_NEAR_BYTES, FL_ONES, FL_SIGNED, all_finite, dot,
+                 fl_per_column, fl_per_column_add, fl_per_column_none, fl_per_column_plan,
+                 fl_prefetch_columns, int32_t, int64_t, prefetch_row, real, row_at, square_norm)
 
 NEAR_BYTES = FL_NEAR_BYTES
 LAYOUTS = {"dense": FL_DENSE, "csr": FL_CSR, "ones": FL_ONES, "signed": FL_SIGNED}
