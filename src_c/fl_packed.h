@@ -1,8 +1,8 @@
-/* Adaptive steps of one output whose weights lie beside all that is kept with them, so that an entry
- * of a row that misses the cache misses it once. P[j << shift] is the weight of column j; after it
- * come its one or two moments; a fourth place holds the step of its last visit, as an integer, where
- * there is a penalty. shift is 1 if two places are enough, else 2. Arithmetic and bits are those of
- * fl_joint.h. */
+/* Adaptive steps of one output whose weights lie beside all that is kept with them, so that an
+ * entry of a row that misses the cache misses it once. P[j << shift] is the weight of column j;
+ * after it come its one or two moments; a fourth place holds the step of its last visit, as an
+ * integer, where there is a penalty. shift is 1 if two places are enough, else 2. Arithmetic and
+ * bits are those of fl_joint.h. */
 #ifndef FL_PACKED_H
 #define FL_PACKED_H
 

@@ -88,8 +88,6 @@ cdef extern from "fl_rows.h" nogil:
     fl_row fl_row_at_f64(const fl_rows *X, int64_t i) noexcept
     void fl_prefetch_row_f32(const fl_rows *X, int64_t i) noexcept
     void fl_prefetch_row_f64(const fl_rows *X, int64_t i) noexcept
-    bint fl_all_finite_f32(const float *x, int64_t n) noexcept
-    bint fl_all_finite_f64(const double *x, int64_t n) noexcept
     int64_t fl_count_entries_f32(fl_row row) noexcept
     int64_t fl_count_entries_f64(fl_row row) noexcept
     int64_t fl_copy_entries_f32(fl_row row, int32_t offset, int32_t *columns,
@@ -206,6 +204,11 @@ cdef inline double dot(fl_row row, const real *w) noexcept nogil:
         return fl_dot_f32(row, w)
     else:
         return fl_dot_f64(row, w)
+
+
+cdef extern from "fl_rows.h" nogil:
+    bint fl_all_finite_f32(const float *x, int64_t n) noexcept
+    bint fl_all_finite_f64(const double *x, int64_t n) noexcept
 
 
 cdef inline bint all_finite(const real *x, int64_t n) noexcept nogil:

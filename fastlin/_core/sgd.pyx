@@ -3,12 +3,13 @@ the step and the symbols."""
 
 from libc.stdint cimport int64_t
 
-from .c cimport (dot, fl_axpy_f32, fl_axpy_f64, fl_loss, fl_loss_add, fl_loss_has_reach,
-                 fl_loss_reach, fl_loss_settle, fl_loss_sum, fl_pa_coefficient, fl_per_column,
-                 fl_per_column_add, fl_per_column_none, fl_per_column_plan, fl_prefetch_columns,
-                 fl_row, fl_rows, fl_sgd_eta, fl_sgd_publish_f32, fl_sgd_publish_f64,
-                 fl_sgd_publish_mean_f32, fl_sgd_publish_mean_f64, fl_sgd_rule, fl_sgd_safe_eta,
-                 fl_sgd_state, real, row_at, sgd_add, sgd_add_and_pay, sgd_decay, square_norm)
+from .c cimport (FL_PREFETCH, dot, fl_axpy_f32, fl_axpy_f64, fl_loss, fl_loss_add,
+                 fl_loss_has_reach, fl_loss_reach, fl_loss_settle, fl_loss_sum, fl_pa_coefficient,
+                 fl_per_column, fl_per_column_add, fl_per_column_none, fl_per_column_plan,
+                 fl_prefetch_columns, fl_row, fl_rows, fl_sgd_eta, fl_sgd_publish_f32,
+                 fl_sgd_publish_f64, fl_sgd_publish_mean_f32, fl_sgd_publish_mean_f64, fl_sgd_rule,
+                 fl_sgd_safe_eta, fl_sgd_state, real, row_at, sgd_add, sgd_add_and_pay, sgd_decay,
+                 square_norm)
 from .rows cimport Rows
 
 cdef inline double step_length(const fl_sgd_rule *rule, const fl_rows *X, int64_t i, double p,
@@ -84,6 +85,8 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
                 gradients[r] = g
                 step = min(step, step_length(&rule, &X.c, i, p, y[i], g, eta, weights))
                 look_ahead(&X.c, y, order, fetch, k + r, &columns, weights)
+                if debts != NULL and k + r < fetch.shape[0]:
+                    FL_PREFETCH(&debts[fetch[k + r]])
             sgd_decay(&rule, &state, step, d, weights, sums)
             state.l1_total += step * rule.l1
             factor = -step / (m * state.scale)
