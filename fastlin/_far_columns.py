@@ -23,9 +23,10 @@ from ._problem import Fit, Problem
 
 __all__ = ["Shift", "near_zero"]
 
-# A mean this many times the spread is far. Up to it squares keep ten digits.
-_FAR = 1e3
-# Rows that a first look takes, and the share of `_FAR` that it takes for far
+# A mean this many times the spread is far. Up to it squares keep ten digits. Where there is to be
+# a copy, columns this far move too.
+_FAR, _NOT_NEAR = 1e3, 10.0
+# Rows that a first look takes, and the share of these numbers that it takes for them
 _SAMPLE, _PERHAPS = 64, 0.25
 # Entries looked at between two looks at the clock
 _BLOCK = 1 << 21
@@ -60,8 +61,11 @@ class Shift:
         if perhaps is None:
             return None
         counts, squares = perhaps._seen(X)
-        far = (counts == len(X)) & (perhaps.by**2 > _FAR**2 * squares / len(X))
-        return cls(perhaps.columns[far], perhaps.by[far]) if far.any() else None
+        whole, variance = counts == len(X), squares / len(X)
+        if not (whole & (perhaps.by**2 > _FAR**2 * variance)).any():
+            return None
+        moved = whole & (perhaps.by**2 > _NOT_NEAR**2 * variance)
+        return cls(perhaps.columns[moved], perhaps.by[moved])
 
     def taken_off(self, X: Rows) -> Rows:
         """X with these columns nearer to 0: values are copied, places shared."""
@@ -133,11 +137,11 @@ def _candidates(X: Rows) -> Shift | None:
     rest = max(square - float((mean[still] ** 2).sum()), 0.0)
     rest = float((spread**2).sum()) if rest < 1e-10 * square else rest
     least = np.where(still, np.sqrt(rest), spread)
-    far = np.abs(mean) > _PERHAPS * _FAR * np.maximum(least, np.finfo(np.float64).tiny)
-    if not far.any():
+    size = np.abs(mean) / np.maximum(least, np.finfo(np.float64).tiny)
+    if not (size > _PERHAPS * _FAR).any():
         return None
-    by = mean[far].astype(X.dtype).astype(np.float64)
-    return Shift(columns[far], by)
+    chosen = size > _PERHAPS * _NOT_NEAR
+    return Shift(columns[chosen], mean[chosen].astype(X.dtype).astype(np.float64))
 
 
 def _in_all(X: Rows, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:

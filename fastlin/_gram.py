@@ -49,7 +49,6 @@ class Gram:
         """Begin without columns."""
         self._slot = np.full(self._X.shape[1], -1, np.int32)
         self._members = np.empty(0, np.int64)
-        self._raw = np.zeros((0, 0))
         self.matrix = np.zeros((0, 0))
 
     def admits(self, chosen: np.ndarray) -> bool:
@@ -94,20 +93,21 @@ class Gram:
         self._members = np.r_[self._members, new]
         size = len(self._members)
         self._slot[new] = np.arange(first, size)
-        raw = np.zeros((size, size))
-        raw[:first, :first] = self._raw
+        matrix = np.zeros((size, size))
+        matrix[:first, :first] = self.matrix
+        self.matrix, fresh = matrix, matrix[first:]
         if self._X.layout == "dense":
             values = model.columns.values.reshape(model.columns.shape)
             left = values[new].astype(np.float64) * (model.h if len(model.h) else model.each)
-            raw[first:] = left @ values[self._members].astype(np.float64).T
+            fresh[:] = left @ values[self._members].astype(np.float64).T
         else:
-            self._add_sparse(raw, first)
-            corner = raw[first:, first:]
+            self._add_sparse(matrix, first)
+            corner = fresh[:, first:]
             corner += np.tril(corner.T, -1) + np.triu(corner.T, 1)
-        raw[:first, first:] = raw[first:, :first].T
-        self._raw, mean = raw, model.mean[self._members]
-        self.matrix = raw - model.total * np.outer(mean, mean)
-        np.fill_diagonal(self.matrix, model.curvature[self._members])
+        mean = model.mean[self._members]
+        fresh -= model.total * np.outer(mean[first:], mean)
+        matrix[:first, first:] = fresh[:, :first].T
+        np.fill_diagonal(matrix, model.curvature[self._members])
 
     def _add_sparse(self, raw: np.ndarray, first: int) -> None:
         """The same over the rows."""
@@ -172,13 +172,16 @@ class Gram:
         some = places[inside[places] != 0]
         if not len(some):
             return square, True
-        w, G = inside[some], self.matrix[np.ix_(some, some)]
+        w, bend = inside[some], self.matrix[np.ix_(some, some)]
         slope = l2 * w - v[some] + l1 * np.sign(w)
-        bend = G + l2 * np.eye(len(some))
+        # one copy of what may be 8 MB: its diagonal is what changes
+        diagonal = bend.diagonal().copy()
+        np.fill_diagonal(bend, (diagonal + l2) + _RIDGE * (diagonal + l2))
         try:
-            step = -np.linalg.solve(bend + _RIDGE * np.diag(np.diag(bend)), slope)
+            step = -np.linalg.solve(bend, slope)
         except np.linalg.LinAlgError:
             return square, True
+        np.fill_diagonal(bend, diagonal + l2)
         turning = (step * w < 0) & (l1 > 0 or positive)
         reach = np.where(turning, -w / np.where(turning, step, 1.0), np.inf)
         t = min(1.0, float(reach.min()))
@@ -187,7 +190,8 @@ class Gram:
             return square, True
         new = np.where(reach <= t, 0.0, w + t * step)
         change = new - w
-        square += float(change @ (G @ change - 2 * v[some]))
+        np.fill_diagonal(bend, diagonal)
+        square += float(change @ (bend @ change - 2 * v[some]))
         inside[some] = new
         v -= self.matrix[:, some] @ change
         return square, t == 1.0

@@ -24,7 +24,7 @@ PEER_SOLVERS = (
 FAR = 60
 _FEW_COLUMNS = 2000
 # Multiplications of a Hessian below which a further Newton step costs next to nothing
-_LITTLE_WORK = 1e8
+_LITTLE_WORK = 5e7
 _LAST_DIGITS = 1e-15
 _SMOOTH = frozenset({
     "log_loss", "squared_hinge", "squared_error", "huber", "squared_epsilon_insensitive",

@@ -14,8 +14,9 @@ from ._parallel import Cancelled, is_cancelled
 
 __all__ = ["transposed"]
 
-# Entries per call of the kernel: enough for runs that fill their lines, 20 ms of work.
-_PIECE = 1 << 21
+# Entries per call of the kernel: enough for runs that fill their lines, 20 ms of work; and at most
+# this share of all, down to what fits the cache: 16 bytes of room are needed for each.
+_PIECE, _SHARE, _LEAST_PIECE = 1 << 21, 4, 1 << 16
 # Columns and rows of the tiles by which dense values are turned round
 _TILE = 64
 
@@ -65,9 +66,9 @@ def _entries(X: Rows, start: int, stop: int) -> int:
 
 
 def _pieces(X: Rows) -> list[tuple[int, int]]:
-    """Runs of rows with about `_PIECE` entries, or one row with more."""
-    n = len(X)
+    """Runs of rows with as many entries as a call takes, or one row with more."""
+    n, piece = len(X), int(np.clip(X.nnz // _SHARE, _LEAST_PIECE, _PIECE))
     bounds = np.arange(n + 1) * X.width if X.indptr is None else X.indptr
-    wanted = np.arange(0, X.nnz, _PIECE)
+    wanted = np.arange(0, X.nnz, piece)
     starts = np.unique(np.r_[0, np.searchsorted(bounds, wanted, "right") - 1, n])
     return list(zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True))

@@ -95,10 +95,11 @@ def test_what_counts_as_far():
     X = NEAR.copy()
     X[:, 0] += 100  # near enough
     X[:, 1] = 1.0  # a column of ones
-    X[:, 2] = 1e8 * (np.arange(N) != 7)  # not everywhere
+    X[:, 2] = 1e8 * (np.arange(N) % 5 > 0)  # not everywhere
     X[:, 3] += 1e5
     for data in (X, sp.csr_matrix(X)):
-        assert Shift.of(as_rows(data)).columns.tolist() == [3]
+        assert Shift.of(as_rows(data)).columns.tolist() == [0, 3]  # a copy there is, so both
+    assert Shift.of(as_rows(X[:, :3])) is None
     assert Shift.of(as_rows(X[:1])) is None
     assert Shift.of(as_rows(np.zeros((4, 2)))) is None
 
