@@ -24,6 +24,8 @@ __all__ = ["Block", "SvmlightReader"]
 
 BLOCK_BYTES = 1 << 20
 _ROOM = 1 << 15
+# Entries at a time where they need not stay in the cache, since nobody copies them
+_ROOM_IN_PLACE = 1 << 17
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _MESSAGES = {
@@ -348,7 +350,7 @@ class Contents:
                 columns.append(block.columns, share)
                 values.append(reader.converted(block, dtype), share)
             # Once the arrays are there, the parser fills them itself.
-            places = values.spare(_ROOM), columns.spare(_ROOM)
+            places = values.spare(_ROOM_IN_PLACE), columns.spare(_ROOM_IN_PLACE)
             fits = dtype == np.float64 and all(place is not None for place in places)
             reader.fill(*(places if fits else (None, None)))
         reader.fill(None, None)

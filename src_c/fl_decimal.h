@@ -224,6 +224,17 @@ FL_INLINE double fl_small_fraction(uint64_t m, int count)
 #endif
 }
 
+/* m / 10^count for count <= FL_MAX_POW5: of long numbers, hardly any of which have an m that a
+ * double holds. */
+FL_INLINE double fl_fraction(uint64_t m, int count)
+{
+    double value = 0.0;
+    if (FL_LIKELY(m != 0) && FL_UNLIKELY(!fl_divide_nearly(m, -count, &value))) {
+        value = fl_scale_exactly(m, -count);
+    }
+    return value;
+}
+
 /* Length of the word inf, infinity or nan at p, in any case, else 0. */
 static int fl_not_finite_word(const uint8_t *p)
 {
