@@ -20,7 +20,7 @@
 #include <float.h>
 #include <string.h>
 
-#include "fl_bits.h"
+#include "fl_common.h"
 
 typedef enum {
     FL_DECIMAL_DONE = 0,

@@ -175,8 +175,8 @@ static int other_entry(const uint8_t *colon, int digits, const uint8_t *stop, ui
         && fl_decimal(colon + 1, value, &kind) == stop && kind == FL_DECIMAL_DONE;
 }
 
-/* The index before `colon`, and to *m the digits of the 9 to 19 `places` before `stop`: 1, or 0 when
- * not all are digits. */
+/* The index before `colon`, and to *m the digits of the 9 to 19 `places` before `stop`: 1, or 0
+ * when not all are digits. */
 FL_INLINE int long_fraction(const uint8_t *colon, int digits, const uint8_t *stop, int places,
                             uint32_t *index, uint64_t *m)
 {

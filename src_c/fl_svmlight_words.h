@@ -1,6 +1,6 @@
 /* Words of 16 or 32 characters for the svmlight parser: where separators stand in them, and what
- * the digits in them are worth. With SSE2, which every x86-64 has, or without; -DFL_NO_SSE2 takes the
- * other code there, too. */
+ * the digits in them are worth. With SSE2, which every x86-64 has, or without; -DFL_NO_SSE2 takes
+ * the other code there, too. */
 #ifndef FL_SVMLIGHT_WORDS_H
 #define FL_SVMLIGHT_WORDS_H
 

@@ -114,7 +114,7 @@ cdef extern from "fl_rows.h" nogil:
     void fl_add_outer_f64(fl_row row, double c, int64_t d, double *out) noexcept
 
 
-cdef extern from "fl_rows.h" nogil:  # what is fetched ahead of the rows
+cdef extern from "fl_rows.h" nogil:
     struct fl_per_column:
         int64_t ahead
     fl_per_column fl_per_column_none() noexcept
