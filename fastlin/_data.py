@@ -7,6 +7,7 @@ Ctrl-C works on large data. Only this file and `_prepare` convert or check the a
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -142,6 +143,7 @@ def _number_array(X: Any) -> np.ndarray:
         raise ValueError(f"X must be a 2d array, got rows that don't fit: {error}.") from None
     if array.dtype.kind in "OUSV" or array.dtype.kind == "T":
         _refuse_complex_objects(array)
+        array = _with_nan(array)
         try:
             array = array.astype(np.float64)
         except (TypeError, ValueError, OverflowError) as error:
@@ -153,6 +155,15 @@ def _number_array(X: Any) -> np.ndarray:
     if array.dtype.kind not in "biufc":
         raise TypeError(f"X must hold numbers, got dtype {array.dtype}.")
     return array
+
+
+def _with_nan(array: np.ndarray) -> np.ndarray:
+    """Objects with NaN where pandas has its NA, which is no number to numpy."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None or array.dtype.kind != "O":
+        return array
+    missing = np.array([cell is pandas.NA for cell in array.flat], bool).reshape(array.shape)
+    return np.where(missing, np.nan, array) if missing.any() else array
 
 
 _TIMES_TO_NUMBERS = (

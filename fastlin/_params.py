@@ -136,14 +136,15 @@ class FloatType(Constraint):
 
 
 class NumberType(Constraint):
-    """A dtype of numbers that are not complex."""
+    """A dtype of numbers that are not complex and that sparse matrices can hold."""
 
-    rule = "a numeric dtype"
+    rule = "a numeric dtype other than float16"
 
     def accepts(self, value):
         """Say whether a value is allowed."""
         try:
-            return value is not None and np.dtype(value).kind in "biuf"
+            dtype = None if value is None else np.dtype(value)
+            return dtype is not None and dtype.kind in "biuf" and dtype != np.float16
         except TypeError:
             return False
 
@@ -153,7 +154,7 @@ class NumberType(Constraint):
 
     def bad_values(self):
         """Return examples that must be refused."""
-        return [None, str, object, complex, "no such type", 3, "U4"]
+        return [None, str, object, complex, "no such type", 3, "U4", np.float16]
 
 
 def constraints_of(cls: type) -> dict[str, Constraint]:

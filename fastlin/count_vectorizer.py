@@ -354,7 +354,12 @@ class CountVectorizer(TextAnalysis, Estimator):
 
     def _assembled(self, rows: CsrArrays) -> Any:
         """Return counts in the form asked for."""
-        dtype = np.dtype(self.dtype)
+        dtype, most = np.dtype(self.dtype), int(rows.data.max(initial=0))
+        if dtype.kind in "iu" and not self.binary and most > np.iinfo(dtype).max:
+            raise ValueError(
+                f"dtype {dtype} holds counts of at most {np.iinfo(dtype).max}, but a document has "
+                f"one of its n-grams {most} times; take a wider dtype."
+            )
         data = np.ones(len(rows.data), dtype) if self.binary else rows.data.astype(dtype)
         rows = rows._replace(data=data)
         self._weigh(rows)

@@ -331,3 +331,13 @@ def test_docstring_examples(module):
     results = doctest.testmod(module)
     assert results.attempted > 3
     assert results.failed == 0
+
+
+def test_counts_that_do_not_fit_are_refused():
+    many = ["dog " * 300]
+    assert CountVectorizer(dtype=np.uint16).fit_transform(many).toarray() == 300
+    assert CountVectorizer(dtype=np.uint8, binary=True).fit_transform(many).toarray() == 1
+    with pytest.raises(ValueError, match="uint8 holds counts of at most 255, but .* 300 times"):
+        CountVectorizer(dtype=np.uint8).fit_transform(many)
+    with pytest.raises(ValueError, match="dtype must be a numeric dtype other than float16"):
+        CountVectorizer(dtype=np.float16).fit(many)

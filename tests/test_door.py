@@ -372,6 +372,8 @@ def test_pandas_frames():
     fails(pd.DataFrame({"a": pd.array([1, None], dtype="Int64")}), "NaN.*row 1, column 0")
     fails(pd.DataFrame({"a": pd.array([1.5, pd.NA], dtype="Float64")}), "NaN.*row 1, column 0")
     fails(pd.DataFrame({"a": [1, None]}), "NaN.*row 1, column 0")
+    nullable.loc[1, "b"] = pd.NA
+    fails(nullable, "NaN.*row 1, column 1")
     fails(pd.DataFrame({"a": list("xy")}), "encode strings first")
     fails(pd.DataFrame({"a": pd.Categorical(["x", "y"])}), "encode strings first")
     fails(frame["a"], "Expected 2D array")
