@@ -256,6 +256,12 @@ static const uint8_t *take_plain_entries(fl_svm *s, const uint8_t *p, int64_t *p
             p = stop;
             if (FL_UNLIKELY(*stop != ' ')) {
                 going = 0;
+                if (!ends_token(*stop)) { /* back: take_entry says what is wrong with it */
+                    n--;
+                    while (!is_blank(p[-1])) {
+                        p--;
+                    }
+                }
                 break;
             }
             p++;
@@ -312,7 +318,7 @@ static fl_svm_status take_entries(fl_svm *s, const uint8_t *text, const uint8_t 
     *sorted = 1;
     for (;;) {
         if (FL_LIKELY(*at - text >= PLAIN_BEFORE)) {
-            *at = take_plain_entries(s, *at, &previous, sorted);
+            *at = take_plain_entries(s, skip_blanks(*at), &previous, sorted);
         }
         const uint8_t *token = skip_blanks(*at);
         if (ends_token(*token)) {

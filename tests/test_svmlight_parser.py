@@ -108,6 +108,7 @@ def test_every_mantissa_and_exponent(m, power, point):
         "0x1",
         "1,5",
         "1:2",
+        "1\x012",
         "",
         "1e5.5",
         "a",
@@ -120,6 +121,9 @@ def test_every_mantissa_and_exponent(m, power, point):
 def test_no_numbers(word):
     with pytest.raises(ValueError, match=r"text, line 2: the value of '7:.*' is not a number\."):
         parsed(f"1\n1 3:2 7:{word} 9:1\n".encode())
+    # far from the beginning, where entries are read in another way
+    with pytest.raises(ValueError, match=r"text, line 2: the value of '7:.*' is not a number\."):
+        parsed(f"1 # {'x' * 30}\n1 3:2 7:{word} 9:1\n".encode())
     if word and ":" not in word:
         with pytest.raises(ValueError, match=r"text, line 1: target '.*' is not a number\."):
             parsed(f"{word} 3:2\n".encode())
