@@ -62,10 +62,29 @@ def option_of(name: str) -> str:
 
 def _names(text: str) -> list[str] | str:
     """Parse a list of column names; quotes protect commas."""
-    names = next(csv.reader([text], strict=True), [])
+    names = _split(text)
     if not names or "" in names:
         raise argparse.ArgumentTypeError("must be names with commas between them, or 'all'")
     return "all" if names == ["all"] else names
+
+
+def _classes(text: str) -> list[str]:
+    """Parse a list of labels; quotes protect commas."""
+    labels = _split(text)
+    if not labels or "" in labels:
+        raise argparse.ArgumentTypeError("must be labels with commas between them")
+    repeated = [label for k, label in enumerate(labels) if label in labels[:k]]
+    if repeated:
+        raise argparse.ArgumentTypeError(f"must have each label once, got {repeated[0]!r} twice")
+    return labels
+
+
+def _split(text: str) -> list[str]:
+    """Take a line of CSV apart."""
+    try:
+        return next(csv.reader([text], strict=True), [])
+    except csv.Error as error:
+        raise argparse.ArgumentTypeError(f"{error}, got {text!r}") from None
 
 
 def _ngrams(text: str) -> tuple[int, int]:
@@ -391,7 +410,7 @@ def _add_convert(commands: Any) -> None:
     convert.add_argument(
         "--classes",
         metavar="A,...",
-        type=_names,
+        type=_classes,
         help="the labels of a table in the order of their numbers in svmlight, from 0",
     )
     _add_file_options(convert, _ALL_FORMATS, "")
