@@ -6,10 +6,7 @@ Nothing is held but a block of rows. What has to be known of all rows before the
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-import sys
 from argparse import Namespace
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -26,8 +23,9 @@ from ._cli_data import (
     with_pipe_opened,
 )
 from ._cli_stream import fitted_encoder, wanted_columns
-from ._cli_terminal import Progress, UsageError, is_same_file, spelt, writing_stdout
-from ._files import check_writable, is_unseekable, opened_for_writing
+from ._cli_terminal import Progress, UsageError, is_same_file, spelt, write_texts
+from ._delimited import delimited_text
+from ._files import check_writable, is_unseekable
 from ._named_columns import Columns, class_labels
 from ._params import shown
 from ._stream_source import svmlight_blocks
@@ -60,14 +58,14 @@ def convert(args: Namespace) -> int:
         if is_empty(args.data):
             raise UsageError(f"{display_name(args.data)} is empty.")
         output = _counted(_pieces(args, to, pipe, progress), args, progress)
-        if args.out == "-":
-            with writing_stdout():
-                for text in output:
-                    sys.stdout.write(text)
-        else:
-            with opened_for_writing(args.out) as stream:
-                for text in output:
-                    stream.write(text.encode())
+        try:
+            write_texts(args.out, output, progress)
+        except UnicodeEncodeError as error:
+            around = error.object[max(error.start - 20, 0) : error.end + 20]
+            raise UsageError(
+                f"{display_name(args.data)} has half of a surrogate pair, which no file of UTF-8 "
+                f"can hold, in {around!r}."
+            ) from None
     return 0
 
 
@@ -167,16 +165,15 @@ def _tables(args: Namespace, source: str, to: str, pipe: bool) -> Iterator[dict[
         columns = {name: list(table.columns[name]) for name in names or table.columns}
         for name in columns if args.numeric == "all" else args.numeric or ():
             columns[name] = [_number(value) for value in table.numbers(name).tolist()]
-        if to != "jsonl":
-            _refuse_nested(table, columns)
+        _refuse(table, columns, (bytes,) if to == "jsonl" else (bytes, dict, list))
         yield columns
 
 
-def _refuse_nested(table: Columns, columns: dict[str, list]) -> None:
-    """Refuse values that no cell can hold."""
+def _refuse(table: Columns, columns: dict[str, list], kinds: tuple[type, ...]) -> None:
+    """Refuse values of some kinds, which no cell can hold."""
     for name, values in columns.items():
         for row, value in enumerate(values):
-            if isinstance(value, (dict, list)):
+            if isinstance(value, kinds):
                 raise table.error_at(row, f"{name!r} holds {shown(value)}, which is no single cell")
 
 
@@ -216,16 +213,15 @@ def _table_texts(blocks: Iterable[dict[str, list]], to: str) -> Iterator[tuple[i
     for columns in blocks:
         rows = list(zip(*columns.values(), strict=True))
         if to == "jsonl":
+            # What JSON has no form for, such as a date, is a text, as it is in a cell.
+            encoder = json.JSONEncoder(ensure_ascii=False, default=spelt)
             objects = (dict(zip(columns, row, strict=True)) for row in rows)
-            text = "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in objects)
+            text = "".join(encoder.encode(each) + "\n" for each in objects)
         else:
-            buffer = io.StringIO()
-            delimiter = "\t" if to == "tsv" else ","
-            writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
+            cells: list[Iterable[str]] = [list(map(_cell, row)) for row in rows]
             if is_first:
-                writer.writerow(columns)
-            writer.writerows([_cell(value) for value in row] for row in rows)
-            text = buffer.getvalue()
+                cells.insert(0, columns)
+            text = delimited_text(cells, "\t" if to == "tsv" else ",")
         is_first = False
         yield len(rows), text
 

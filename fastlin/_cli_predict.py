@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import itertools
 import sys
 from argparse import Namespace
@@ -22,8 +21,9 @@ from ._cli_data import (
     with_pipe_opened,
 )
 from ._cli_encoder import ColumnEncoder
-from ._cli_terminal import Progress, UsageError, is_same_file, spelt, writing_stdout
-from ._files import check_writable, opened_for_writing
+from ._cli_terminal import Progress, UsageError, is_same_file, spelt, write_texts
+from ._delimited import delimited_text
+from ._files import check_writable
 from ._multilabel import has_labels
 from ._named_columns import Columns
 from ._stream_problem import SquareSums
@@ -182,11 +182,8 @@ def _predicted(model: Any, X: Any) -> np.ndarray:
 
 def _spelt_set(labels: Iterable[str]) -> str:
     """Labels of a row in the order of their names, as a line of CSV; "" where there is none."""
-    buffer = io.StringIO()
     ordered = sorted(set(labels))
-    if ordered:
-        csv.writer(buffer, lineterminator="").writerow(ordered)
-    return buffer.getvalue()
+    return delimited_text([ordered]).removesuffix("\n")
 
 
 def _spelt_answer(given: Any) -> str:
@@ -200,21 +197,17 @@ def _lines(
     predicted: np.ndarray, names: list[str], values: np.ndarray, is_first: bool
 ) -> Iterator[str]:
     """Yield the output in pieces: a prediction for each line, tabs before further columns."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, delimiter="\t", lineterminator="\n")
     if names and is_first:
-        writer.writerow(["prediction", *names])
+        yield delimited_text([["prediction", *names]], "\t")
     for start in range(0, len(predicted), _ROWS_AT_ONCE):
         part = slice(start, start + _ROWS_AT_ONCE)
         labels = map(spelt, predicted[part].tolist())
         if names:
-            rows = zip(labels, values[part].tolist(), strict=True)
-            writer.writerows([label, *map(repr, row)] for label, row in rows)
+            columns = zip(labels, values[part].tolist(), strict=True)
+            rows = ([label, *map(repr, row)] for label, row in columns)
         else:
-            writer.writerows([label] for label in labels)
-        yield buffer.getvalue()
-        buffer.seek(0)
-        buffer.truncate()
+            rows = ([label] for label in labels)
+        yield delimited_text(rows, "\t")
 
 
 class _Score:
@@ -317,16 +310,7 @@ def predict(args: Namespace) -> int:
         label = args.label or getattr(first, "label", None)
         score = _Score(getattr(model, "classes_", None), label, _has_label_sets(model))
         with with_pipe_opened(args):
-            output = _output(args, model, score, progress)
-            if args.out == "-":
-                with writing_stdout():
-                    for text in output:
-                        progress.clear()
-                        sys.stdout.write(text)
-            else:
-                with opened_for_writing(args.out) as stream:
-                    for text in output:
-                        stream.write(text.encode())
+            write_texts(args.out, _output(args, model, score, progress), progress)
             name = display_name(args.data)
     score.tell(name)
     return 0

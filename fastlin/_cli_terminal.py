@@ -8,10 +8,11 @@ import re
 import shutil
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ._epochs import SHORTER_STEPS
+from ._files import opened_for_writing
 
 __all__ = [
     "Progress",
@@ -23,6 +24,7 @@ __all__ = [
     "show_warning",
     "spelt",
     "table_lines",
+    "write_texts",
     "writing_stdout",
 ]
 
@@ -156,6 +158,21 @@ def writing_stdout() -> Iterator[None]:
             raise
         drop_stdout()
         raise type(error)(error.errno, error.strerror, "standard output") from None
+
+
+def write_texts(out: str, texts: Iterable[str], progress: Progress) -> None:
+    """Write texts to a file, or to standard output where it is "-"; in UTF-8 but on a terminal."""
+    if out != "-":
+        with opened_for_writing(out) as stream:
+            for text in texts:
+                stream.write(text.encode())
+        return
+    if hasattr(sys.stdout, "reconfigure") and not sys.stdout.isatty():
+        sys.stdout.reconfigure(encoding="utf-8", errors="strict", newline="\n")
+    with writing_stdout():
+        for text in texts:
+            progress.clear()
+            sys.stdout.write(text)
 
 
 def drop_stdout() -> None:

@@ -1,4 +1,4 @@
-"""Delimited text: bytes to lines to columns of strings.
+"""Delimited text: bytes to lines to columns of strings, and rows back to text.
 
 Loops of Python run over pieces of text and over batches of rows, not over lines, which would take
 twice the time of the csv module itself.
@@ -16,7 +16,9 @@ from typing import BinaryIO
 
 from ._files import readable
 
-__all__ = ["decoded_lines", "delimited_columns", "separator_hint", "unlimited_fields"]
+__all__ = [
+    "decoded_lines", "delimited_columns", "delimited_text", "separator_hint", "unlimited_fields",
+]  # fmt: skip
 
 _PIECE = 1 << 18
 _ROWS_IN_CACHE = 256
@@ -185,3 +187,19 @@ def delimited_columns(
         numbers, columns = next(batches, ([], []))
         if not numbers:
             return
+
+
+class _Lines(list[str]):
+    """Rows as `csv.writer` writes them, with other ends."""
+
+    def write(self, row: str) -> None:
+        """Keep a row."""
+        self.append(row[:-2] + "\n")
+
+
+def delimited_text(rows: Iterable[Iterable[str]], delimiter: str = ",") -> str:
+    """Return rows as text whose lines end with newlines, such as `delimited_columns` reads."""
+    lines = _Lines()
+    # Cells are quoted for the characters of the ends of lines: a return alone needs quotes, too.
+    csv.writer(lines, delimiter=delimiter, lineterminator="\r\n").writerows(rows)
+    return "".join(lines)

@@ -1,5 +1,6 @@
 """`fastlin convert`: every pair of formats, and what it refuses."""
 
+import datetime
 import gzip
 import json
 import os
@@ -59,6 +60,27 @@ def test_tables_to_svmlight(table, capsys):
     assert sum(np.array_equal(column, [row[3] == "Bonn" for row in ROWS]) for column in dense.T)
 
 
+def test_cells_that_hold_ends_of_lines(table, capsys):
+    values = ["x\ry", "\r", "a\r\nb", "\n", "plain", ""]
+    write_table("a.jsonl", ["a", "b"], [(value, "c") for value in values])
+    for name in ("b.csv", "b.tsv"):
+        run(capsys, "convert", "a.jsonl", name)
+        assert read_table(name).columns == {"a": values, "b": ["c"] * len(values)}
+
+
+def test_dates_and_bytes_of_parquet(table, capsys):
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"d": [datetime.date(2020, 1, 31), None]})
+    frame.write_parquet("d.parquet")
+    run(capsys, "convert", "d.parquet", "d.jsonl")
+    assert read_table("d.jsonl").columns == {"d": ["2020-01-31", None]}
+    run(capsys, "convert", "d.parquet", "d.csv")
+    assert read_table("d.csv").columns == {"d": ["2020-01-31", ""]}
+    polars.DataFrame({"b": [None, b"x"]}).write_parquet("b.parquet")
+    for name in ("x.csv", "x.jsonl"):
+        assert "row 2: 'b' holds b'x'" in refused(capsys, "convert", "b.parquet", name)
+
+
 def test_svmlight_to_tables_and_itself(table, capsys):
     write_bytes("a.svm", b"1.5 3:0.25 # no\n-1 qid:2 0:1e300\n2\n")
     run(capsys, "convert", "a.svm", "b.svm")
@@ -80,6 +102,13 @@ BAD = [
     (["a.csv", "x.svm", "--label", "label", "--numeric", "age"], "--classes A,B,... numbers label"),
     (["a.csv", "x.svm", "--label", "label", "--numeric", "age", "--classes", "spam"],
      "a.csv, line 3: the label 'ham' is none of --classes"),
+    (["a.csv", "x.svm", "--label", "label", "--numeric", "age", "--classes", "ham,spam,ham"],
+     "--classes: must have each label once, got 'ham' twice"),
+    (["a.csv", "x.svm", "--label", "label", "--numeric", "age", "--classes", "all"],
+     "a.csv, line 2: the label 'spam' is none of --classes"),
+    (["a.csv", "x.jsonl", "--numeric", '"a"b'], "--numeric: ',' expected after '\"', got '\"a\"b'"),
+    (["half.jsonl", "x.csv"], "half.jsonl has half of a surrogate pair, which no file of UTF-8"),
+    (["half.jsonl", "-", "--to", "jsonl"], "in '{\"a\": \"x\\ud800\"}\\n'"),
     (["nested.jsonl", "x.csv"], "nested.jsonl, line 2: 'a' holds [1], which is no single cell"),
     (["a.svm", "x.svm", "--numeric", "all"], "--numeric is for a table that becomes svmlight"),
     (["a.svm", "x.csv"], "a.svm has 200,001 columns"),
@@ -91,6 +120,7 @@ BAD = [
 @pytest.mark.parametrize(("arguments", "message"), BAD)
 def test_refused(table, capsys, arguments, message):
     write_bytes("nested.jsonl", b'{"a": 1}\n{"a": [1]}\n')
+    write_bytes("half.jsonl", b'{"a": "x\\ud800"}\n')
     write_bytes("a.svm", b"1 200000:1\n")
     write_bytes("bad.svm", b"1 1:1\n" * 5000 + b"1 1:x\n")
     write_bytes("empty.csv", b"")
@@ -107,3 +137,10 @@ def test_pipes(table):
     done = in_process("convert", "-", "-", "--to", "csv", stdin=b'{"a": 1}\n')
     assert done.returncode == 2
     assert b"JSON lines are read twice" in done.stderr
+
+
+def test_pipes_are_utf8_in_any_locale(table, monkeypatch):
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    done = in_process("convert", table, "-", "--to", "csv")
+    with open(table, "rb") as file:
+        assert done.stdout == file.read()
