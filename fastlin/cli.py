@@ -2,7 +2,7 @@
 ``demo``.
 
 Each command stands in a file of its own, ``_cli_<command>.py``, which is imported when it is asked
-for. Here is what they share: how errors, warnings and Ctrl-C end.
+for. Here is what they share: how errors, warnings, Ctrl-C and other signals to end are answered.
 
 >>> from fastlin.cli import main
 >>> main(["train", "no-such-file.csv", "model", "--label", "y", "--numeric", "x"])
@@ -11,11 +11,15 @@ for. Here is what they share: how errors, warnings and Ctrl-C end.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
+import signal
 import sys
+import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any, NoReturn
 
 from ._cli_arguments import make_parser
 from ._cli_terminal import UsageError, drop_stdout, one_line, show_warning, writing_stdout
@@ -33,6 +37,16 @@ _COMMANDS = {
 _BAD_INPUT = 2
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
+# Added to the number of the signal that ends a process
+_SIGNALLED = 128
+
+
+class _Terminated(KeyboardInterrupt):
+    """A signal to end; everything that Ctrl-C ends and tidies up takes it for that."""
+
+    def __init__(self, number: int):
+        super().__init__()
+        self.status = _SIGNALLED + number
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -47,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     -------
     int
         The exit status: 0, 2 after bad input (with one line on standard error), 130 after
-        Ctrl-C, 141 if the reader of the output has gone.
+        Ctrl-C, 143 after SIGTERM (129 SIGHUP), 141 if the reader of the output has gone.
     """
     _speak_unicode()
     try:
@@ -56,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return stop.code if isinstance(stop.code, int) else 0
     module, function = _COMMANDS[args.command]
     try:
-        with warnings.catch_warnings():
+        with _ending_in_order(), warnings.catch_warnings():
             warnings.simplefilter("always")
             warnings.showwarning = show_warning
             command = getattr(importlib.import_module(f"{__package__}.{module}"), function)
@@ -66,12 +80,33 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         drop_stdout()
         return _BROKEN_PIPE
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         print("fastlin: interrupted", file=sys.stderr)
-        return _INTERRUPTED
+        return stop.status if isinstance(stop, _Terminated) else _INTERRUPTED
     except (UsageError, ValueError, TypeError, OSError, ImportError, MemoryError) as error:
         print(f"fastlin {args.command}: error: {one_line(error)}", file=sys.stderr)
         return _BAD_INPUT
+
+
+@contextlib.contextmanager
+def _ending_in_order() -> Iterator[None]:
+    """Let signals to end leave no half-written file behind, unless the caller has his own way."""
+
+    def stop(number: int, frame: Any) -> NoReturn:
+        raise _Terminated(number)
+
+    numbers = []
+    if threading.current_thread() is threading.main_thread():
+        names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+        numbers = [getattr(signal, name) for name in names]
+        numbers = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
+    for number in numbers:
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _speak_unicode() -> None:

@@ -67,6 +67,23 @@ def test_ctrl_c_ends_training_and_leaves_nothing(folder, capsys):
     assert os.listdir() == ["spam.csv"]
 
 
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="Windows ends processes at once")
+def test_signals_to_end_leave_no_file_behind(folder, capsys, monkeypatch, name):
+    number = getattr(signal, name)
+
+    def convert(*arguments, **options):
+        assert any(file.startswith("out.jsonl") for file in os.listdir())
+        signal.raise_signal(number)
+
+    before = os.listdir()
+    monkeypatch.setattr("fastlin._cli_convert._table_texts", convert)
+    assert main(["convert", "spam.csv", "out.jsonl"]) == 128 + number
+    assert capsys.readouterr().err == "fastlin: interrupted\n"
+    assert os.listdir() == before
+    assert signal.getsignal(number) is signal.SIG_DFL
+
+
 def test_an_error_while_writing_leaves_the_old_model(folder, capsys, monkeypatch):
     run(capsys, "train", "spam.csv", "model", *TEXT_OPTIONS)
     before = Path("model").read_bytes()
