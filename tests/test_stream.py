@@ -409,3 +409,17 @@ def test_text_mode_is_refused(tmp_path):
         SGDClassifier().fit_stream(file)
     with pytest.raises(TypeError, match="stream must be opened in binary mode.*a StringIO"):
         detect_format(io.StringIO("1 1:1"))
+
+
+@pytest.mark.parametrize("optimizer", ["adagrad", "adam"])
+def test_adaptive_steps_on_dense_blocks_among_sparse_ones(optimizer):
+    """What is laid out for sparse rows is laid out apart for dense ones."""
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((120, 9)) < 0.4, rng.normal(size=(120, 9)), 0.0)
+    y = X @ np.arange(9.0) > 0
+    params = {"loss": "log_loss", "optimizer": optimizer, "max_iter": 4, "tol": None}
+    learner = SGDClassifier(**params, shuffle=False, average=True)
+    parts = [slice(0, 40), slice(40, 80), slice(80, 120)]
+    mixed = [(sp.csr_matrix(X[p]) if k != 1 else X[p], y[p]) for k, p in enumerate(parts)]
+    streamed = learner.fit_stream(lambda: mixed).coef_
+    np.testing.assert_allclose(streamed, learner.fit(X, y).coef_, rtol=1e-10)
