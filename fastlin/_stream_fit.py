@@ -18,6 +18,7 @@ import numpy as np
 from ._labels import absent_classes
 from ._memory import check_room
 from ._params import Boolean, Either, Integer, OneOf
+from ._present import narrowed, numbers_among, places_of_present, widen
 from ._random import spawn_seed
 from ._reductions import code_for, is_reduced, keep_code
 from ._validation import class_weight_vector, listed
@@ -178,12 +179,21 @@ def fit_classes(estimator: Any, options: StreamOptions, classes: Any, coef_init:
             )
         absent = absent_classes(classes, mass if weight is None else mass * weight)
         code = code_for(estimator, len(classes), absent)
-        groups = estimator._targets(classes, np.zeros(1, np.intp), code)[1]
+        present, own, number = None, classes, np.arange(len(classes))
+        if absent and estimator._is_joint(len(classes)):
+            present = places_of_present(len(classes), absent)
+            own, number = classes[present], numbers_among(present, len(classes))
+        groups = estimator._targets(own, np.zeros(1, np.intp), code)[1]
         problem = StreamProblem(
-            cache, lambda y: estimator._targets(classes, y, code)[0], lookup, weight
+            cache, lambda y: estimator._targets(own, number[y], code)[0], lookup, weight
         )
-        start = estimator._start(groups, cache.n_columns, coef_init, intercept_init)
+        outputs = groups if present is None else [len(classes)]
+        start = estimator._start(outputs, cache.n_columns, coef_init, intercept_init)
+        if present is not None:
+            start = [narrowed(start[0], present)]
         train(estimator, problem, groups, start, share_right, options.callback, code is None)
+    if present is not None:
+        widen(estimator, classes, present)
     estimator.classes_ = classes
     keep_code(estimator, code)
     estimator._set_weights(() if is_reduced(estimator, len(classes)) else absent)
