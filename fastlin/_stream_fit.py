@@ -33,6 +33,9 @@ _CONSTRAINTS = {
     "block_bytes": Integer(1),
 }
 BLOCK_BYTES = 64 << 20
+# All learners together put off no more than this: the rows need not fit into memory, nor does a
+# number for each row and learner.
+_MOST_PUT_OFF = 64 << 20
 
 
 class StreamOptions:
@@ -109,7 +112,7 @@ def train(estimator: Any, problem: Any, groups: list[int], start: list, score: A
 
     rule, plan = estimator._rule(), estimator._plan(callback)
     cache = problem.cache
-    check_room(cache.n_columns, sum(groups), cache.dtype.itemsize, rule)
+    check_room(cache.n_columns, sum(groups), cache.dtype.itemsize, rule, groups.count(1))
     *seeds, split, order = spawn_seed(estimator.random_state, len(groups) + 2)
     if estimator_stops_early(estimator):
         problem.hold_out(estimator.validation_fraction, split)
@@ -119,12 +122,14 @@ def train(estimator: Any, problem: Any, groups: list[int], start: list, score: A
         if first is not None:
             learner.start_from(*first)
         tasks.append(StreamTask(learner, plan, seed))
-    n_blocks = np.arange(len(cache))
-    jobs = getattr(estimator, "n_jobs", None)
+    n_blocks, stops_early = np.arange(len(cache)), estimator_stops_early(estimator)
+    # adaptive steps put off nothing that grows with the rows
+    keeps_little = rule["optimizer"] or 8 * cache.n_rows * len(tasks) <= _MOST_PUT_OFF
     entries = run_epochs(
-        tasks, cache.load, problem.parts, RowOrder(n_blocks, bool(plan.shuffle), order, 0), jobs,
-        partial(problem.scores, tasks, score=score) if estimator_stops_early(estimator) else None,
-        rule["batch_size"], exact,
+        tasks, cache.load, problem.parts, RowOrder(n_blocks, bool(plan.shuffle), order, 0),
+        getattr(estimator, "n_jobs", None),
+        partial(problem.scores, tasks, score=score) if stops_early else None,
+        rule["batch_size"], exact, bool(keeps_little) and plan.puts_off(stops_early),
     )
     for k, task in enumerate(tasks):
         task.worse = problem.worse_than_constant(task, k, in_order=not plan.shuffle)

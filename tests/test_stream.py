@@ -423,3 +423,15 @@ def test_adaptive_steps_on_dense_blocks_among_sparse_ones(optimizer):
     mixed = [(sp.csr_matrix(X[p]) if k != 1 else X[p], y[p]) for k, p in enumerate(parts)]
     streamed = learner.fit_stream(lambda: mixed).coef_
     np.testing.assert_allclose(streamed, learner.fit(X, y).coef_, rtol=1e-10)
+
+
+def test_averages_of_many_rows_are_not_put_off(monkeypatch):
+    """A number for each row and class must not outgrow the memory that a stream promises."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 5))
+    y = np.digitize(X[:, 0], [-0.5, 0.5])
+    learner = SGDClassifier(average=True, max_iter=4, tol=None, random_state=0)
+    usual = learner.fit_stream(lambda: [(X, y)]).coef_
+    monkeypatch.setattr("fastlin._stream_fit._MOST_PUT_OFF", 8 * 90 * 3 - 1)
+    monkeypatch.setattr("fastlin._learner.Learner.put_off", None)
+    np.testing.assert_allclose(learner.fit_stream(lambda: [(X, y)]).coef_, usual, rtol=1e-10)
