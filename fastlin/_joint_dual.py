@@ -59,11 +59,13 @@ def solve(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarray,
     """Minimise until the relative gap is at most `tol`, or for `max_iter` epochs."""
     epochs, last = 0, problem.l2
     for l2 in [] if start is not None else _falling(problem):
+        # whatever a step leaves undone, the last has half of the epochs
+        most = (max_iter - epochs) // 2
+        if most < 1:
+            break
         if start is not None:
             start = _carried_over(problem, start, last / l2)
-        # whatever a step leaves undone, the last has half of the epochs
-        start = _ascend(replace(problem, l2=l2), max(tol, _ROUGHLY), (max_iter - epochs) // 2, seed,
-                        start, epochs > 0)
+        start = _ascend(replace(problem, l2=l2), max(tol, _ROUGHLY), most, seed, start, epochs > 0)
         epochs, last = epochs + start.n_iter, l2
     if epochs and start is not None:
         start = _carried_over(problem, start, last / problem.l2)

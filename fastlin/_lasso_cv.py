@@ -15,6 +15,7 @@ import numpy as np
 from . import _parallel
 from ._core.rows import Rows
 from ._data import as_rows
+from ._exact import check_size
 from ._exceptions import warn_convergence
 from ._far_columns import Shift
 from ._folds import splits_of
@@ -163,6 +164,7 @@ def regularization_path_of(X: Any, y: Any, sample_weight: Any,
     for name, constraint in _CONSTRAINTS.items():
         constraint.check(name, options[name])
     rows = as_rows(X)
+    check_size(rows)
     shift = Shift.of(rows) if options["fit_intercept"] else None
     rows = rows if shift is None else shift.taken_off(rows)
     problem = _problem(rows, y, sample_weight, options)

@@ -348,11 +348,12 @@ class JointLearner(_Steps):
     def put_off(self, X: Rows, part: int = 0) -> None:
         """Lay each weight beside all that is kept with it where that saves misses of the cache: in
         adaptive steps of one output on sparse rows. V is a view until `settle`."""
-        counted = self.state["t"] + len(X) < _MOST_STEPS
-        if self._packed is not None and not counted:
-            self.settle(X)
         one = self.n_outputs == 1 and self.rule["optimizer"] and self.rule["batch_size"] == 1
-        if self._packed is not None or not (one and counted) or X.layout == "dense":
+        counted = self.state["t"] + len(X) < _MOST_STEPS
+        if not (one and counted) or X.layout == "dense":
+            self.settle(X)
+            return
+        if self._packed is not None:
             return
         n_moments, lazy = len(self.moments), len(self.last) > 0
         packed = np.zeros((len(self.V), 4 if lazy or n_moments > 1 else 2), self.dtype)

@@ -52,13 +52,14 @@ def _left(limit: str, used: str) -> int | None:
         return None
 
 
-def check_room(d: int, n_outputs: int, itemsize: int, rule: dict[str, Any]) -> None:
-    """Raise if the weights of a learner and what it keeps beside them don't fit into memory, before
-    the system ends the process for it."""
+def check_room(d: int, n_outputs: int, itemsize: int, rule: dict[str, Any],
+               at_once: int = 1) -> None:
+    """Raise if the weights of learners and what they keep beside them don't fit into memory, before
+    the system ends the process for it; so many of one output train at once."""
     averaged, lazy = rule["average_from"] > 0, rule["l1"] > 0
     kept = 2 + averaged + lazy + (2 if rule["optimizer"] else 0)
     # adaptive steps lay out anew what is kept of one output
-    twice = 5 if rule["optimizer"] else 0
+    twice = 5 * at_once if rule["optimizer"] else 0
     check_bytes(d * itemsize * (n_outputs * kept + twice), d)
 
 

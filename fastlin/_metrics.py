@@ -177,7 +177,8 @@ def score_shares(name: str, estimator: Any, X: Any, table: np.ndarray, weight: A
         )
     weight = None if weight is None else check_sample_weight(weight, len(predicted))
     if name == "accuracy":
-        own = table[np.arange(len(table)), np.searchsorted(classes, predicted)]
+        order = np.argsort(classes)  # those of a data frame's columns may come in any order
+        own = table[np.arange(len(table)), order[np.searchsorted(classes, predicted, sorter=order)]]
     elif name == "neg_log_loss":
         p = np.asarray(estimator.predict_proba(X))
         least = np.finfo(p.dtype).eps

@@ -18,7 +18,7 @@ from ._multilabel import (
 )
 from ._oof import set_out_of_fold
 from ._params import ClassWeight, Either, Integer, OneOf
-from ._present import narrowed, places_of_present, widen
+from ._present import narrowed, numbers_among, places_of_present, widen
 from ._reductions import (
     CODES,
     JOINT,
@@ -200,8 +200,7 @@ class OnlineClassifierMixin(StreamClassifierMixin):
         else:
             (first,) = self._start([len(classes)], rows.shape[1], coef_init, intercept_init)
             start = [narrowed(first, present)]
-            # rows of the others have weight 0, whatever their number here
-            codes = np.searchsorted(present, codes) % len(present)
+            codes = numbers_among(present, len(classes))[codes]
             targets, groups = self._targets(classes[present], codes, None)
         self._train(rows, targets, groups, weight, start, codes, share_right, callback)
         if present is not None:

@@ -10,12 +10,18 @@ import numpy as np
 
 from ._grow import grow_memories
 
-__all__ = ["narrowed", "places_of_present", "widen", "widened_responses"]
+__all__ = ["narrowed", "numbers_among", "places_of_present", "widen", "widened_responses"]
 
 
 def places_of_present(n_classes: int, absent: list) -> np.ndarray:
     """Numbers of the classes that take part."""
     return np.setdiff1d(np.arange(n_classes), absent)
+
+
+def numbers_among(present: np.ndarray, n_classes: int) -> np.ndarray:
+    """The number of each class among those that take part; any for the others, whose rows have
+    weight 0."""
+    return np.searchsorted(present, np.arange(n_classes)) % len(present)
 
 
 def narrowed(start: Any, present: np.ndarray) -> Any:

@@ -161,12 +161,19 @@ def confirmed_if_worse(
 ) -> tuple[float, float] | None:
     """`measured_if_worse`, where a sample of the rows may say that the weights are clearly better,
     unless the loss of the last epoch forbids it."""
-    sample = np.ascontiguousarray(rows[:: max(_EVERY, len(rows) // _ENOUGH)])
+    sample = _one_of_each(rows, max(_EVERY, len(rows) // _ENOUGH))
     if len(sample) >= _FEWEST and last_epoch_loss <= _HOPELESS * constant:
         bound = _CLEARLY_BETTER * constant
         if measured_if_worse(learner, X, y, weight, sample, bound) is None:
             return None
     return measured_if_worse(learner, X, y, weight, rows, constant)
+
+
+def _one_of_each(rows: np.ndarray, stretch: int) -> np.ndarray:
+    """A row of each stretch of so many, at a place of its own: every eighth row of classes that
+    take turns would be of one class."""
+    start = np.arange(0, len(rows) - stretch + 1, stretch)
+    return rows[start + np.random.default_rng(0).integers(stretch, size=len(start))]
 
 
 def measured_if_worse(

@@ -14,6 +14,7 @@ from ._labels import fractions
 from ._metrics import score_shares
 from ._multilabel import column_names, has_labels
 from ._reductions import keep_code
+from ._validation import listed
 
 __all__ = ["Shares", "SoftLabelsMixin"]
 
@@ -73,6 +74,7 @@ class SoftLabelsMixin:
         table = None if has_labels(self) else fractions(y)
         if table is None:
             return super().score(X, y, sample_weight)
+        table = _in_order_of(table, column_names(y), self.classes_)
         return score_shares("accuracy", self, X, table, sample_weight)
 
     def _fit_shares(self, rows: Rows, shares: Shares, weight: np.ndarray | None) -> None:
@@ -92,3 +94,16 @@ class SoftLabelsMixin:
         fit_joint(self, rows, target, weight)
         self.classes_ = np.arange(target.n_classes) if shares.names is None else shares.names
         keep_code(self, None)
+
+
+def _in_order_of(table: np.ndarray, names: np.ndarray | None, classes: np.ndarray) -> np.ndarray:
+    """Shares by the classes of a model; columns without names, on either side, go by number."""
+    if names is None or classes.dtype.kind != "U":
+        return table
+    place = {name: k for k, name in enumerate(names.tolist())}
+    if set(place) != set(classes.tolist()):
+        raise ValueError(
+            f"y must have a column for each class, {listed(classes.tolist())}, got "
+            f"{listed(names.tolist())}."
+        )
+    return table[:, [place[name] for name in classes.tolist()]]

@@ -18,6 +18,7 @@ import numpy as np
 from ._labels import absent_classes
 from ._memory import check_room
 from ._params import Boolean, Either, Integer, OneOf
+from ._present import narrowed, numbers_among, places_of_present, widen
 from ._random import spawn_seed
 from ._reductions import code_for, is_reduced, keep_code
 from ._validation import class_weight_vector, listed
@@ -32,6 +33,9 @@ _CONSTRAINTS = {
     "block_bytes": Integer(1),
 }
 BLOCK_BYTES = 64 << 20
+# All learners together put off no more than this: the rows need not fit into memory, nor does a
+# number for each row and learner.
+_MOST_PUT_OFF = 64 << 20
 
 
 class StreamOptions:
@@ -108,7 +112,7 @@ def train(estimator: Any, problem: Any, groups: list[int], start: list, score: A
 
     rule, plan = estimator._rule(), estimator._plan(callback)
     cache = problem.cache
-    check_room(cache.n_columns, sum(groups), cache.dtype.itemsize, rule)
+    check_room(cache.n_columns, sum(groups), cache.dtype.itemsize, rule, groups.count(1))
     *seeds, split, order = spawn_seed(estimator.random_state, len(groups) + 2)
     if estimator_stops_early(estimator):
         problem.hold_out(estimator.validation_fraction, split)
@@ -118,12 +122,14 @@ def train(estimator: Any, problem: Any, groups: list[int], start: list, score: A
         if first is not None:
             learner.start_from(*first)
         tasks.append(StreamTask(learner, plan, seed))
-    n_blocks = np.arange(len(cache))
-    jobs = getattr(estimator, "n_jobs", None)
+    n_blocks, stops_early = np.arange(len(cache)), estimator_stops_early(estimator)
+    # adaptive steps put off nothing that grows with the rows
+    keeps_little = rule["optimizer"] or 8 * cache.n_rows * len(tasks) <= _MOST_PUT_OFF
     entries = run_epochs(
-        tasks, cache.load, problem.parts, RowOrder(n_blocks, bool(plan.shuffle), order, 0), jobs,
-        partial(problem.scores, tasks, score=score) if estimator_stops_early(estimator) else None,
-        rule["batch_size"], exact,
+        tasks, cache.load, problem.parts, RowOrder(n_blocks, bool(plan.shuffle), order, 0),
+        getattr(estimator, "n_jobs", None),
+        partial(problem.scores, tasks, score=score) if stops_early else None,
+        rule["batch_size"], exact, bool(keeps_little) and plan.puts_off(stops_early),
     )
     for k, task in enumerate(tasks):
         task.worse = problem.worse_than_constant(task, k, in_order=not plan.shuffle)
@@ -178,12 +184,21 @@ def fit_classes(estimator: Any, options: StreamOptions, classes: Any, coef_init:
             )
         absent = absent_classes(classes, mass if weight is None else mass * weight)
         code = code_for(estimator, len(classes), absent)
-        groups = estimator._targets(classes, np.zeros(1, np.intp), code)[1]
+        present, own, number = None, classes, np.arange(len(classes))
+        if absent and estimator._is_joint(len(classes)):
+            present = places_of_present(len(classes), absent)
+            own, number = classes[present], numbers_among(present, len(classes))
+        groups = estimator._targets(own, np.zeros(1, np.intp), code)[1]
         problem = StreamProblem(
-            cache, lambda y: estimator._targets(classes, y, code)[0], lookup, weight
+            cache, lambda y: estimator._targets(own, number[y], code)[0], lookup, weight
         )
-        start = estimator._start(groups, cache.n_columns, coef_init, intercept_init)
+        outputs = groups if present is None else [len(classes)]
+        start = estimator._start(outputs, cache.n_columns, coef_init, intercept_init)
+        if present is not None:
+            start = [narrowed(start[0], present)]
         train(estimator, problem, groups, start, share_right, options.callback, code is None)
+    if present is not None:
+        widen(estimator, classes, present)
     estimator.classes_ = classes
     keep_code(estimator, code)
     estimator._set_weights(() if is_reduced(estimator, len(classes)) else absent)

@@ -152,6 +152,7 @@ def run_epochs(
     validate: Callable[[list[int]], list[float]] | None,
     batch: int,
     exact: bool,
+    puts_off: bool,
 ) -> list[dict[str, float]]:
     """Train all tasks; returns the entries of the progressive loss.
 
@@ -172,9 +173,10 @@ def run_epochs(
         Rows per step.
     exact : bool
         Whether all tasks visit the same rows, so that they are counted one by one.
+    puts_off : bool
+        Whether learners put off what they can.
     """
     meter: Meter | None = Meter(tasks[0].plan)
-    puts_off = tasks[0].plan.puts_off(validate is not None)
     active = list(range(len(tasks)))
     while active:
         for k in active:

@@ -167,3 +167,14 @@ def test_sparsemax_on_raw_columns_with_a_weak_penalty():
     X, y = pytest.importorskip("sklearn.datasets").load_wine(return_X_y=True)
     model = SparsemaxClassifier(C=1e4).fit(X, y)
     assert model.duality_gap_[0] <= model.tol and model.score(X, y) == 1.0
+
+
+@pytest.mark.parametrize("max_iter", [1, 2, 3, 7])
+def test_few_iterations_with_a_weak_penalty(max_iter):
+    """The penalty falls in steps, which share the iterations."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    model = made(C=1e8, max_iter=max_iter)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))
+    assert model.n_iter_ <= max_iter and np.isfinite(model.coef_).all()

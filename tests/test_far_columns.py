@@ -109,3 +109,9 @@ def test_the_rows_stay_as_they_were():
     for data in (X.copy(), sp.csr_matrix(X)):
         fastlin.Lasso().fit(data, TARGET)
         assert (np.asarray(data if isinstance(data, np.ndarray) else data.toarray()) == X).all()
+
+
+def test_a_path_over_values_whose_squares_overflow_is_refused():
+    X = np.random.default_rng(0).normal(size=(50, 3)) * [1.0, 1e160, 1.0]
+    with pytest.raises(ValueError, match="squares of its values overflow"):
+        fastlin.regularization_path(X, X[:, 0])

@@ -445,3 +445,9 @@ def test_a_one_hot_matrix_of_floats_is_labels_as_scikit_learn_says():
     # fractions are no labels: they are shares of classes
     model.fit(X, shares)
     assert model.predict(X).shape == (90,) and model.classes_.tolist() == ["a", "b", "c"]
+    # the names need not be in order, nor the columns of a later frame
+    model.fit(X, shares[["c", "a", "b"]])
+    share = shares.to_numpy()[np.arange(90), [ord(name) - ord("a") for name in model.predict(X)]]
+    assert model.score(X, shares) == model.score(X, shares[["b", "c", "a"]]) == share.mean()
+    with pytest.raises(ValueError, match="a column for each class, 'c', 'a', 'b', got 'x', 'y'"):
+        model.score(X, shares[["a", "b"]].set_axis(["x", "y"], axis=1))

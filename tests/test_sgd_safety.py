@@ -196,3 +196,13 @@ def test_a_good_last_epoch_is_confirmed_on_a_sample(confirmed, monkeypatch):
     X = np.random.default_rng(0).standard_normal((9000, 6))
     SGDClassifier(loss="log_loss", max_iter=5, tol=None, random_state=0).fit(X, X[:, 0] > 0)
     assert measured == ([1125] if confirmed else [1125, 9000])
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_classes_that_take_turns_are_warned_of_too(seed):
+    """A sample of every eighth row would be of one class, of which a large intercept is right."""
+    X = np.random.default_rng(0).normal(0.0, 0.01, (16000, 3))
+    model = SGDClassifier("log_loss", alpha=0, learning_rate="constant", eta0=2.0, max_iter=3,
+                          tol=None, random_state=seed)  # fmt: skip
+    with pytest.warns(ConvergenceWarning, match="best constant"):
+        model.fit(X, np.arange(16000) % 2)

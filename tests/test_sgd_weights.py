@@ -153,5 +153,8 @@ def test_classes_without_weight_take_no_part_in_joint_training(kind, n_classes):
     for k, (train, test) in enumerate(KFold(3).split(X)):
         one = clone(model).set_params(class_weight={1: 0.0}).fit(X[train], y[train])
         assert searched.cv_results_[f"split{k}_test_score"][1] == one.score(X[test], y[test])
+    whole = model.decision_function(X)
+    model.fit_stream(lambda: [(X[:30], y[:30], weight[:30]), (X[30:], y[30:], weight[30:])])
+    np.testing.assert_allclose(model.decision_function(X), whole, rtol=1e-12, atol=1e-12)
     model.partial_fit(X, y)  # goes on with all classes
     assert np.isfinite(model.intercept_).all() and model.coef_[1].any()

@@ -409,3 +409,29 @@ def test_text_mode_is_refused(tmp_path):
         SGDClassifier().fit_stream(file)
     with pytest.raises(TypeError, match="stream must be opened in binary mode.*a StringIO"):
         detect_format(io.StringIO("1 1:1"))
+
+
+@pytest.mark.parametrize("optimizer", ["adagrad", "adam"])
+def test_adaptive_steps_on_dense_blocks_among_sparse_ones(optimizer):
+    """What is laid out for sparse rows is laid out apart for dense ones."""
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((120, 9)) < 0.4, rng.normal(size=(120, 9)), 0.0)
+    y = X @ np.arange(9.0) > 0
+    params = {"loss": "log_loss", "optimizer": optimizer, "max_iter": 4, "tol": None}
+    learner = SGDClassifier(**params, shuffle=False, average=True)
+    parts = [slice(0, 40), slice(40, 80), slice(80, 120)]
+    mixed = [(sp.csr_matrix(X[p]) if k != 1 else X[p], y[p]) for k, p in enumerate(parts)]
+    streamed = learner.fit_stream(lambda: mixed).coef_
+    np.testing.assert_allclose(streamed, learner.fit(X, y).coef_, rtol=1e-10)
+
+
+def test_averages_of_many_rows_are_not_put_off(monkeypatch):
+    """A number for each row and class must not outgrow the memory that a stream promises."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 5))
+    y = np.digitize(X[:, 0], [-0.5, 0.5])
+    learner = SGDClassifier(average=True, max_iter=4, tol=None, random_state=0)
+    usual = learner.fit_stream(lambda: [(X, y)]).coef_
+    monkeypatch.setattr("fastlin._stream_fit._MOST_PUT_OFF", 8 * 90 * 3 - 1)
+    monkeypatch.setattr("fastlin._learner.Learner.put_off", None)
+    np.testing.assert_allclose(learner.fit_stream(lambda: [(X, y)]).coef_, usual, rtol=1e-10)
