@@ -344,7 +344,7 @@ def _coded_strings(column: Any, missing: Any) -> Coded | None:
     try:
         strings = ArrowStrings(column.__arrow_c_stream__())
     except (ImportError, AttributeError, NotImplementedError):
-        return None
+        return None  # no pyarrow, or one that has no such type
     if strings.length < 0:
         return None
     codes = np.empty(strings.length, np.int32)

@@ -16,8 +16,12 @@ from ._scores import mean_loss, score_rows
 from ._sgd import LOSSES, SCHEDULES
 
 __all__ = [
+    "CLEARLY_BETTER",
+    "EVERY",
+    "FEWEST",
     "best_constant_loss",
     "confirmed_if_worse",
+    "if_worse",
     "loss_if_worse_than_constant",
     "may_be_worse",
 ]
@@ -25,13 +29,13 @@ __all__ = [
 _NAMES = {loss.code: name for name, loss in LOSSES.items()}
 # Steps that shrink as 1/t, without averaging, end near where they were for long; where the mean
 # loss of the last epoch then lies below this share of the constant's, little doubt is left.
-_CLEARLY_BETTER = 0.9
+CLEARLY_BETTER = 0.9
 # The mean loss of an epoch is taken before each step, so it is not that of the final weights, and
 # in the first epoch not even near it. Unless it is hopeless, a sample of the rows may show that the
 # final weights are clearly better than the constant, and only if not so all rows are measured.
 # What a sample can't see, a few rows of a huge loss, makes the last epoch hopeless.
 _HOPELESS = 2.0
-_EVERY, _FEWEST, _ENOUGH = 8, 1000, 1 << 14
+EVERY, FEWEST, _ENOUGH = 8, 1000, 1 << 14
 # On targets that nothing predicts the constant is best; a model that comes so near it is no worse.
 _EQUAL = 1e-3
 # Halvings of the range of b: to a billionth of it.
@@ -147,7 +151,7 @@ def may_be_worse(
     steady = rule["schedule"] == SCHEDULES["optimal"] and not rule["optimizer"]
     if in_order or not steady or rule["average_from"] > 0:
         return True
-    return last_epoch_loss > _CLEARLY_BETTER * constant
+    return last_epoch_loss > CLEARLY_BETTER * constant
 
 
 def confirmed_if_worse(
@@ -161,9 +165,9 @@ def confirmed_if_worse(
 ) -> tuple[float, float] | None:
     """`measured_if_worse`, where a sample of the rows may say that the weights are clearly better,
     unless the loss of the last epoch forbids it."""
-    sample = _one_of_each(rows, max(_EVERY, len(rows) // _ENOUGH))
-    if len(sample) >= _FEWEST and last_epoch_loss <= _HOPELESS * constant:
-        bound = _CLEARLY_BETTER * constant
+    sample = _one_of_each(rows, max(EVERY, len(rows) // _ENOUGH))
+    if len(sample) >= FEWEST and last_epoch_loss <= _HOPELESS * constant:
+        bound = CLEARLY_BETTER * constant
         if measured_if_worse(learner, X, y, weight, sample, bound) is None:
             return None
     return measured_if_worse(learner, X, y, weight, rows, constant)
@@ -182,4 +186,9 @@ def measured_if_worse(
     """(loss of the final weights on the rows, `constant`) if it is the larger one."""
     y, weight = y[rows], weight[rows] if len(weight) else weight
     loss = mean_loss(learner.rule, score_rows(X, *learner.weights(), rows), y, weight)
+    return if_worse(loss, constant)
+
+
+def if_worse(loss: float, constant: float) -> tuple[float, float] | None:
+    """(loss, constant) if the loss is the larger one, roundings and ties apart."""
     return (loss, constant) if loss > constant * (1 + _EQUAL) + 1e-12 else None

@@ -13,7 +13,14 @@ import numpy as np
 
 from ._multilabel import LabelColumn
 from ._reductions import Column
-from ._safety import best_constant_loss, may_be_worse
+from ._safety import (
+    CLEARLY_BETTER,
+    EVERY,
+    FEWEST,
+    best_constant_loss,
+    if_worse,
+    may_be_worse,
+)
 from ._scores import mean_loss
 from ._split import split_rows
 from ._stream_cache import Block, StreamCache
@@ -23,9 +30,6 @@ __all__ = ["SquareSums", "StreamProblem"]
 
 # Targets of a regression that stand for all, where the best constant is asked for
 _SAMPLE = 1 << 20
-# Rows of a block of which one is measured, where the mean loss leaves little doubt
-_EVERY, _FEWEST = 8, 1000
-_CLEARLY_BETTER, _EQUAL = 0.9, 1e-3
 
 
 class StreamProblem:
@@ -181,11 +185,10 @@ class StreamProblem:
         doubtful = may_be_worse(rule, last, constant, in_order)
         if not doubtful and constant == 0:
             return None
-        if not doubtful and self.cache.n_rows >= _EVERY * _FEWEST:
-            if self._loss(learner, k, _EVERY) <= constant * _CLEARLY_BETTER:
+        if not doubtful and self.cache.n_rows >= EVERY * FEWEST:
+            if self._loss(learner, k, EVERY) <= constant * CLEARLY_BETTER:
                 return None
-        loss = self._loss(learner, k, 1)
-        return (loss, constant) if loss > constant * (1 + _EQUAL) + 1e-12 else None
+        return if_worse(self._loss(learner, k, 1), constant)
 
     def stand_ins(self, k: int, n_outputs: int) -> tuple[np.ndarray, np.ndarray]:
         """Targets and weights with the best constant of all rows: each class once, with its

@@ -8,18 +8,6 @@ FL_INLINE double FL_TYPED(fl_packed_sum)(struct fl_row row, const FL_REAL *FL_RE
     const int64_t size = row.size;
     int64_t k = 0;
     FL_REAL a = 0, b = 0, c = 0, d = 0;
-#define FL_SUM(term)                \
-    for (; k + 4 <= size; k += 4) { \
-        FL_KEEP_SCALAR();           \
-        a += term(k);               \
-        b += term(k + 1);           \
-        c += term(k + 2);           \
-        d += term(k + 3);           \
-    }                               \
-    for (; k < size; k++) {         \
-        FL_KEEP_SCALAR();           \
-        a += term(k);               \
-    }
 #define FL_CSR_TERM(k) x[k] * P[(int64_t)j[k] << shift]
 #define FL_ONES_TERM(k) P[(int64_t)j[k] << shift]
 #define FL_SIGNED_TERM(k) \
@@ -31,7 +19,6 @@ FL_INLINE double FL_TYPED(fl_packed_sum)(struct fl_row row, const FL_REAL *FL_RE
     } else {
         FL_SUM(FL_SIGNED_TERM)
     }
-#undef FL_SUM
 #undef FL_CSR_TERM
 #undef FL_ONES_TERM
 #undef FL_SIGNED_TERM

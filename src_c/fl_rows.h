@@ -136,6 +136,20 @@ FL_INLINE void fl_prefetch_columns(const struct fl_rows *X, int64_t i,
     }
 }
 
+/* term(k) for each entry k of a row, in four chains a, b, c, d. */
+#define FL_SUM(term)                     \
+    for (; k + 4 <= size; k += 4) {      \
+        FL_KEEP_SCALAR();                \
+        a += term(k);                    \
+        b += term(k + 1);                \
+        c += term(k + 2);                \
+        d += term(k + 3);                \
+    }                                    \
+    for (; k < size; k++) {              \
+        FL_KEEP_SCALAR();                \
+        a += term(k);                    \
+    }
+
 /* Adding this to the bits of a magnitude carries into the sign where the exponent is that of NaN
  * and infinity: integers, since compilers leave comparisons of floats out of vector registers. */
 #define FL_REAL float

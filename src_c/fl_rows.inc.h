@@ -150,18 +150,6 @@ FL_INLINE double FL_TYPED(fl_dot)(struct fl_row row, const FL_REAL *FL_RESTRICT 
     const FL_REAL *FL_RESTRICT x = (const FL_REAL *)row.values;
     int64_t size = row.size, k = 0;
     FL_REAL a = 0, b = 0, c = 0, d = 0;
-#define FL_SUM(term)                     \
-    for (; k + 4 <= size; k += 4) {      \
-        FL_KEEP_SCALAR();                \
-        a += term(k);                    \
-        b += term(k + 1);                \
-        c += term(k + 2);                \
-        d += term(k + 3);                \
-    }                                    \
-    for (; k < size; k++) {              \
-        FL_KEEP_SCALAR();                \
-        a += term(k);                    \
-    }
 #define FL_CSR_TERM(k) x[k] * w[j[k]]
 #define FL_ONES_TERM(k) w[j[k]]
 #define FL_SIGNED_TERM(k) (j[k] < 0 ? -w[~j[k]] : w[j[k]])
@@ -177,7 +165,6 @@ FL_INLINE double FL_TYPED(fl_dot)(struct fl_row row, const FL_REAL *FL_RESTRICT 
     default:
         FL_SUM(FL_SIGNED_TERM)
     }
-#undef FL_SUM
 #undef FL_CSR_TERM
 #undef FL_ONES_TERM
 #undef FL_SIGNED_TERM

@@ -174,7 +174,7 @@ static int64_t fast_keys_of_words(fl_text *t, int32_t stop, uint32_t *FL_RESTRIC
 
 /* As murmur_keys, for the fast hash and any units. */
 static int64_t fast_keys(fl_text *t, int32_t stop, uint32_t *FL_RESTRICT keys,
-                                       int64_t capacity)
+                         int64_t capacity)
 {
     const uint8_t *text = t->words.text;
     int32_t first = t->next, gap = fl_units_gap(&t->words);
