@@ -23,8 +23,9 @@ from .measure import has_peer, in_turns, print_table, ratio
 __all__ = ["Problem", "Solver", "compare", "run"]
 
 TARGETS = (1e-3, 1e-6)
-# A sweep ends where a setting took so many times what our tightest one took.
-PATIENCE = 20
+# A sweep ends where a setting took so many times what our tightest one took: beyond `HOPELESS` a
+# solver can only lead where ours is far behind it, and then its looser settings have shown so.
+PATIENCE = 6
 # A peer that is so many times slower than the best one in the sweep is not timed again.
 HOPELESS = 3
 # Data -> strengths C, the middle one near the best in cross-validation; and share of the rows

@@ -92,6 +92,8 @@ class _Best:
         self.objective = few.mean_loss(nothing + self.intercept)
         # the conjugates are 0 at 0
         self.bound, self.dual = 0.0, np.zeros(len(problem.y))
+        # whether all that is known came from nothing but the answer
+        self.is_exact = not problem.fit_intercept
 
     def gap(self, objective: float, bound: float) -> float:
         """The relative gap between P and D."""
@@ -110,7 +112,8 @@ class _Best:
 
     def _measure(self, ascent: _Ascent, is_last: bool) -> float:
         """The same."""
-        problem, w = self.problem, ascent.weights(self.tol < _DRIFT)
+        problem, afresh = self.problem, ascent.is_single or self.tol < _DRIFT
+        w, self.is_exact = ascent.weights(afresh), self.is_exact and afresh
         b = ascent.intercept() if problem.fit_intercept else 0.0
         z = matvec(problem.X, w, b)
         if not np.isfinite(z).all():
@@ -146,6 +149,7 @@ class _Best:
         if self.gap(objective, bound) <= _NEARLY * self.tol:
             more = problem.best_intercept(z)
             b, objective = b + more, problem.mean_loss(z + more) + penalty
+        self.is_exact = False
         if objective < self.objective:
             self.coef, self.intercept, self.objective = w, b, objective
         if bound > self.bound:
@@ -170,9 +174,9 @@ class _Best:
     def fit(self, n_iter: int, tol: float) -> Fit:
         """The answer. Its certificate is measured from nothing but the answer itself: what was
         known on the way holds roundings, which a column far from 0 makes large."""
-        problem, bound, dual = self.problem, self.bound, self.dual
-        objective = problem.primal(matvec(problem.X, self.coef, self.intercept), self.coef)
-        if dual is not None:
+        problem, objective, bound, dual = self.problem, self.objective, self.bound, self.dual
+        if not self.is_exact:
+            objective = problem.primal(matvec(problem.X, self.coef, self.intercept), self.coef)
             bound = problem.dual(dual, rmatvec(problem.X, problem.weighted(dual)))
         certificate = Certificate.of(objective, bound, self.zero)
         return Fit(self.coef, self.intercept, n_iter, certificate,
@@ -250,7 +254,12 @@ class _Ascent:
 
     def weights(self, afresh: bool) -> np.ndarray:
         """w as the dual variables give it, in double."""
-        return self._sum_up() if afresh or self.u.dtype == np.float32 else self.u.copy()
+        return self._sum_up() if afresh else self.u.copy()
+
+    @property
+    def is_single(self) -> bool:
+        """Whether the steps are in single precision."""
+        return self.u.dtype == np.float32
 
     def _offset(self) -> float:
         """b - B"""

@@ -151,15 +151,24 @@ def _in_all(X: Rows, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
         values[:] = X.values.reshape(X.shape)[rows]
         return np.arange(X.shape[1]), values, float(np.square(values).sum() / len(rows))
     bounds = [slice(int(X.indptr[i]), int(X.indptr[i + 1])) for i in rows]
-    columns = np.sort(X.indices[min(bounds, key=lambda part: part.stop - part.start)])
+    columns = X.indices[min(bounds, key=lambda part: part.stop - part.start)]
     for part in bounds:
+        columns = columns[_places(X.indices[part], columns) >= 0]
         if not len(columns):
             return columns, np.empty((len(rows), 0)), 0.0
-        columns = columns[np.isin(columns, X.indices[part])]
+    columns = np.sort(columns)
     values, square = np.empty((len(rows), len(columns))), 0.0
     for row, part in enumerate(bounds):
         own = X.values[part]
         square += float(np.square(own, dtype=np.float64).sum()) / len(rows)
-        at = np.flatnonzero(np.isin(X.indices[part], columns))
-        values[row] = own[at[np.argsort(X.indices[part][at])]]
+        values[row] = own[_places(X.indices[part], columns)]
     return columns, values, square
+
+
+def _places(indices: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Where each of these columns stands among the indices of a row, or -1."""
+    if not len(indices):
+        return np.full(len(columns), -1)
+    order = np.argsort(indices, kind="stable")
+    place = order[np.searchsorted(indices, columns, sorter=order) % len(indices)]
+    return np.where(indices[place] == columns, place, -1)

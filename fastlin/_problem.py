@@ -100,6 +100,9 @@ class Problem:
         sum_i s_i a_i = 0 is the caller's to see to (`project`).
         """
         total = _losses.total_conjugate(self.code, self.loss_parameter, a, self.y, self.weight)
+        if self.l2 > 0 and self.l1 == 0 and not self.positive:
+            penalty = float(v @ v) / (2 * self.l2)
+            return float(-total / self.total_weight - penalty)
         size = v if self.positive else np.abs(v)
         if self.l2 == 0:
             # a rounding above l1 is none
