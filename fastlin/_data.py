@@ -140,7 +140,8 @@ def _number_array(X: Any) -> np.ndarray:
     try:
         array = np.asarray(X)
     except ValueError as error:
-        raise ValueError(f"X must be a 2d array, got rows that don't fit: {error}.") from None
+        reason = str(error).rstrip(".")
+        raise ValueError(f"X must be a 2d array, got rows that don't fit: {reason}.") from None
     if array.dtype.kind in "OUSV" or array.dtype.kind == "T":
         _refuse_complex_objects(array)
         array = _with_nan(array)

@@ -54,6 +54,8 @@ _FITTED = """support_ : ndarray of shape (n_support,), dtype int32
         How many of each class there are.
     dual_coef_ : ndarray of shape (n_outputs, n_support)
         Their coefficients; one row for two classes, else one for each class.
+    coef_ : ndarray of shape (n_outputs, n_features)
+        The weights, for the kernel "linear" only.
     intercept_ : ndarray of shape (n_outputs,)
         The intercepts.
     gamma_ : float
@@ -164,7 +166,7 @@ class KernelPerceptron(KernelMachine):
         if not learnt.converged:
             warn_convergence(
                 f"KernelPerceptron stopped after {learnt.n_iter} epochs, before its mean loss had "
-                f"ceased to fall by tol={self.tol:g}; raise max_iter or tol."
+                f"ceased to fall by tol={float(self.tol):g}; raise max_iter or tol."
             )
         coef, b = np.zeros((n_outputs, gram.n)), np.full(n_outputs, -np.inf)
         coef[places], b[places] = learnt.a, learnt.b
