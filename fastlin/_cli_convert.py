@@ -22,7 +22,7 @@ from ._cli_data import (
     is_empty,
     with_pipe_opened,
 )
-from ._cli_stream import fitted_encoder, wanted_columns
+from ._cli_stream import encoded_blocks
 from ._cli_terminal import Progress, UsageError, is_same_file, spelt, write_texts
 from ._delimited import delimited_text
 from ._files import check_writable, is_unseekable
@@ -87,7 +87,7 @@ def _pieces(
     source, name = format_of(args), display_name(args.data)
     if source != "svmlight" and to == "svmlight":
         check_options(args, source, name)
-        yield from _encoded(args, source, pipe, progress)
+        yield from _encoded(args, source, progress)
         return
     _refuse_options(args, source, name)
     if source != "svmlight":
@@ -122,18 +122,18 @@ def _examples(args: Namespace) -> Iterator[tuple[Any, np.ndarray]]:
 
 
 def _encoded(
-    args: Namespace, source: str, pipe: bool, progress: Progress
+    args: Namespace, source: str, progress: Progress
 ) -> Iterator[tuple[int, str]]:
     """A table as svmlight; the first column has the index 1."""
-    encoder = fitted_encoder(args, source, pipe, progress)
+
+    def target(table: Columns, kinds: list[str | None]) -> np.ndarray:
+        return _label_numbers(args, table, kinds)
+
     # numbers stay as they are: whoever reads the file may scale them, and other files alike
-    encoder.mean_, encoder.scale_ = np.zeros_like(encoder.mean_), np.ones_like(encoder.scale_)
-    wanted = dict.fromkeys([*wanted_columns(args), *encoder.numeric_, *encoder.categorical_])
-    kinds: list[str | None] = []
-    for table in column_blocks(args, source, _ROWS_AT_ONCE, tuple(wanted)):
-        labels = checked_labels(_label_numbers(args, table, kinds), len(table), False)
-        rows = checked_rows(encoder.transform(table))
-        yield len(table), "".join(lines_of(rows, labels, None, 1))
+    _, blocks = encoded_blocks(args, source, _ROWS_AT_ONCE, target, progress, scales=False)
+    for X, y in blocks:
+        labels = checked_labels(y, len(y), False)
+        yield len(y), "".join(lines_of(checked_rows(X), labels, None, 1))
 
 
 def _label_numbers(args: Namespace, table: Columns, kinds: list[str | None]) -> np.ndarray:

@@ -1,9 +1,10 @@
 """Delimited tables, JSON lines and Parquet as named columns of Python values.
 
 What stands in a file stays as it is: cells of CSV and TSV are strings (what is a number is for the
-caller to say), JSON values are what `json` makes of them. Every row remembers the line it began
-on, so that a later complaint about a value can still name it. Files are read in blocks of rows; a
-whole table is all of them, joined.
+caller to say), JSON values are what `json` makes of them. Within the package, columns of CSV and
+TSV are `Cells`, which become lists for users. Every row remembers the line it began on, so that a
+later complaint about a value can still name it. Files are read in blocks of rows; a whole table is
+all of them, joined.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ._delimited import decoded_lines, delimited_columns, separator_hint, unlimited_fields
+from ._cells import Cells, joined_cells
+from ._delimited import checked_pieces, decoded_lines, delimited_columns, separator_hint
 from ._files import (
     COMPRESSED,
     beginning_of_stdin,
@@ -29,7 +31,8 @@ from ._files import (
 from ._params import Boolean, Either, Integer, OneOf, shown
 
 __all__ = [
-    "Table", "detect_format", "format_of_name", "named_column", "read_table", "table_blocks",
+    "Table", "cell_blocks", "detect_format", "format_of_name", "joined", "named_column",
+    "read_table", "table_blocks",
 ]  # fmt: skip
 
 _BY_EXTENSION = {
@@ -130,7 +133,7 @@ def read_table(source: Any, format: str | None = None, *, header: bool | str = T
     """
     Either(Boolean(), OneOf("auto")).check("header", header)
     # whether names occur again in their columns only the whole file tells
-    table = _joined(table_blocks(source, format, header=bool(header) and header != "auto"))
+    table = _listed(joined(cell_blocks(source, format, header=bool(header) and header != "auto")))
     if header == "auto" and table.unit == "line" and list(table.columns) == _numbered(table):
         return _with_names(table)
     return table
@@ -175,10 +178,32 @@ def table_blocks(
     >>> [block.columns for block in table_blocks(b"a,b\\n1,2\\n3,4\\n5,6\\n", "csv", n_rows=2)]
     [{'a': ['1', '3'], 'b': ['2', '4']}, {'a': ['5'], 'b': ['6']}]
     """
+    blocks = cell_blocks(source, format, header=header, columns=columns, n_rows=n_rows)
+    return (_listed(block) for block in blocks)
+
+
+def cell_blocks(
+    source: Any,
+    format: str | None = None,
+    *,
+    header: bool = True,
+    columns: Sequence[str] = (),
+    n_rows: int = _ROWS_AT_ONCE,
+) -> Iterator[Table]:
+    """`table_blocks` with columns of CSV and TSV as `Cells`."""
     OneOf(None, *_TABLES).check("format", format)
     Boolean().check("header", header)
     Integer(1).check("n_rows", n_rows)
     return _blocks(source, format, header, list(columns), int(n_rows))
+
+
+def _listed(table: Table) -> Table:
+    """The table with lists for columns."""
+    columns = {
+        name: column.tolist() if isinstance(column, Cells) else column
+        for name, column in table.columns.items()
+    }
+    return table._replace(columns=columns)
 
 
 def _blocks(
@@ -204,15 +229,28 @@ def _blocks(
         elif format == "jsonl":
             yield from _json_blocks(decoded_lines(stream, name), name, columns, n_rows)
         else:
-            with unlimited_fields():
-                lines = decoded_lines(stream, name)
-                parts = delimited_columns(lines, name, _DELIMITERS[format], header, n_rows)
-                for named, numbers in parts:
-                    yield Table(named, numbers, name)
+            pieces = checked_pieces(stream, name)
+            for named, numbers in delimited_columns(
+                pieces, name, _DELIMITERS[format], header, n_rows
+            ):
+                yield Table(named, numbers, name)
 
 
-def _joined(blocks: Iterable[Table]) -> Table:
+def joined(blocks: Iterable[Table]) -> Table:
     """One table of all blocks; keys that come up late are None before."""
+    blocks = iter(blocks)
+    first = next(blocks)
+    if first.columns and all(isinstance(column, Cells) for column in first.columns.values()):
+        tables = [first, *blocks]
+        lines = list(itertools.chain.from_iterable(table.lines for table in tables))
+        return first._replace(
+            columns=joined_cells([table.columns for table in tables]), lines=lines
+        )
+    return _joined_lists(itertools.chain([first], blocks))
+
+
+def _joined_lists(blocks: Iterable[Table]) -> Table:
+    """The same for lists."""
     columns: dict[str, list] = {}
     numbers: list[int] = []
     name, unit = "", "line"
