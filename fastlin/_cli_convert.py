@@ -39,6 +39,8 @@ _TARGETS = ("svmlight", "csv", "tsv", "jsonl")
 _FOR_FEATURES = ("label", "text", "categorical", "ngrams", "n_features", "classes")
 # Beyond this many cells per row a table is the wrong place for rows of svmlight.
 _MOST_COLUMNS = 100_000
+# What stands for the value of a key that an object of JSON lines lacks
+_ABSENT = object()
 
 
 def convert(args: Namespace) -> int:
@@ -161,9 +163,12 @@ def _tables(args: Namespace, source: str, to: str, pipe: bool) -> Iterator[dict[
             )
         for block in column_blocks(args, source, _ROWS_AT_ONCE):
             names |= dict.fromkeys(block.columns)
-    for table in column_blocks(args, source, _ROWS_AT_ONCE, tuple(names)):
+    absent = _ABSENT if to == "jsonl" else None
+    for table in column_blocks(args, source, _ROWS_AT_ONCE, tuple(names), absent):
         columns = {name: list(table.columns[name]) for name in names or table.columns}
         for name in columns if args.numeric == "all" else args.numeric or ():
+            column = [None if value is _ABSENT else value for value in table.column(name)]
+            table.columns[name] = column
             columns[name] = [_number(value) for value in table.numbers(name).tolist()]
         _refuse(table, columns, (bytes,) if to == "jsonl" else (bytes, dict, list))
         yield columns
@@ -215,7 +220,8 @@ def _table_texts(blocks: Iterable[dict[str, list]], to: str) -> Iterator[tuple[i
         if to == "jsonl":
             # What JSON has no form for, such as a date, is a text, as it is in a cell.
             encoder = json.JSONEncoder(ensure_ascii=False, default=spelt)
-            objects = (dict(zip(columns, row, strict=True)) for row in rows)
+            pairs = (zip(columns, row, strict=True) for row in rows)
+            objects = ({name: value for name, value in row if value is not _ABSENT} for row in pairs)
             text = "".join(encoder.encode(each) + "\n" for each in objects)
         else:
             cells: list[Iterable[str]] = [list(map(_cell, row)) for row in rows]

@@ -119,14 +119,15 @@ def read_columns(args: Namespace, format: str) -> Columns:
 
 
 def column_blocks(
-    args: Namespace, format: str, n_rows: int, wanted: tuple[str, ...] = ()
+    args: Namespace, format: str, n_rows: int, wanted: tuple[str, ...] = (), absent: Any = None
 ) -> Iterator[Columns]:
     """Read a table in blocks, none of which is empty; those of JSON lines have the columns
-    `wanted`."""
+    `wanted`, with `absent` where a key is."""
     check_header(args, format)
     columns, is_first = wanted if format == "jsonl" else (), True
     for table in cell_blocks(
-        args.data, format, header=not args.no_header, columns=columns, n_rows=n_rows
+        args.data, format, header=not args.no_header, columns=columns, n_rows=n_rows,
+        absent=absent,
     ):
         if table.lines:
             is_first = False

@@ -189,12 +189,14 @@ def cell_blocks(
     header: bool = True,
     columns: Sequence[str] = (),
     n_rows: int = _ROWS_AT_ONCE,
+    absent: Any = None,
 ) -> Iterator[Table]:
-    """`table_blocks` with columns of CSV and TSV as `Cells`."""
+    """`table_blocks` with columns of CSV and TSV as `Cells`, and `absent` where an object of JSON
+    lines lacks a key."""
     OneOf(None, *_TABLES).check("format", format)
     Boolean().check("header", header)
     Integer(1).check("n_rows", n_rows)
-    return _blocks(source, format, header, list(columns), int(n_rows))
+    return _blocks(source, format, header, list(columns), int(n_rows), absent)
 
 
 def _listed(table: Table) -> Table:
@@ -207,14 +209,14 @@ def _listed(table: Table) -> Table:
 
 
 def _blocks(
-    source: Any, format: str | None, header: bool, columns: list[str], n_rows: int
+    source: Any, format: str | None, header: bool, columns: list[str], n_rows: int, absent: Any
 ) -> Iterator[Table]:
     """`table_blocks`, of checked arguments."""
     if format is None:
         format = format_of_name(source)
     if format is None and is_unseekable(source):
         with opened_once(source) as stream:
-            yield from _blocks(stream, detect_format(stream), header, columns, n_rows)
+            yield from _blocks(stream, detect_format(stream), header, columns, n_rows, absent)
         return
     if format is None:
         format = detect_format(source)
@@ -227,7 +229,7 @@ def _blocks(
             for values, numbers in parquet_blocks(stream, name, columns, n_rows):
                 yield Table(values, numbers, name, "row")
         elif format == "jsonl":
-            yield from _json_blocks(decoded_lines(stream, name), name, columns, n_rows)
+            yield from _json_blocks(decoded_lines(stream, name), name, columns, n_rows, absent)
         else:
             pieces = checked_pieces(stream, name)
             for named, numbers in delimited_columns(
@@ -390,7 +392,7 @@ def _is_number(cell: str) -> bool:
 
 
 def _json_blocks(
-    lines: Iterable[str], name: str, wanted: list[str], n_rows: int
+    lines: Iterable[str], name: str, wanted: list[str], n_rows: int, absent: Any
 ) -> Iterator[Table]:
     """Read a file with one JSON object a line."""
     filled = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
@@ -398,7 +400,7 @@ def _json_blocks(
     while batch := list(itertools.islice(filled, n_rows)):
         rows = [_json_object(line, name, number) for number, line in batch]
         keys = dict.fromkeys(itertools.chain(*rows, wanted))
-        columns = {key: [row.get(key) for row in rows] for key in keys}
+        columns = {key: [row.get(key, absent) for row in rows] for key in keys}
         yield Table(columns, [number for number, _ in batch], name)
         is_empty = False
     if is_empty:
