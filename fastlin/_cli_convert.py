@@ -220,9 +220,9 @@ def _table_texts(blocks: Iterable[dict[str, list]], to: str) -> Iterator[tuple[i
         if to == "jsonl":
             # What JSON has no form for, such as a date, is a text, as it is in a cell.
             encoder = json.JSONEncoder(ensure_ascii=False, default=spelt)
-            pairs = (zip(columns, row, strict=True) for row in rows)
-            objects = ({name: value for name, value in row if value is not _ABSENT} for row in pairs)
-            text = "".join(encoder.encode(each) + "\n" for each in objects)
+            objects = [dict(zip(columns, row, strict=True)) for row in rows]
+            given = ({k: v for k, v in each.items() if v is not _ABSENT} for each in objects)
+            text = "".join(encoder.encode(each) + "\n" for each in given)
         else:
             cells: list[Iterable[str]] = [list(map(_cell, row)) for row in rows]
             if is_first:
