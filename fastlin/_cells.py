@@ -57,19 +57,23 @@ class Cells(Sequence):
 
     def tolist(self) -> list[str]:
         """All cells."""
-        return core.strings_of(*self._parts)
+        found: list[str] = []
+        for _, parts in self.pieces():
+            found += core.strings_of(*parts)
+        return found
 
     def numbers(self) -> np.ndarray:
         """The numbers that the cells hold, as `float` reads them; NaN for what is none."""
-        out = np.empty(len(self))
-        row = core.numbers_of(*self._parts, 0, out)
-        while row < len(out):
-            try:
-                out[row] = float(self[row])
-            except ValueError:
-                out[row] = np.nan
-            row = core.numbers_of(*self._parts, row + 1, out)
-        return out
+        numbers = np.empty(len(self))
+        for rows, parts in self.pieces():
+            out, row = numbers[rows], 0
+            while (row := core.numbers_of(*parts, row, out)) < len(out):
+                try:
+                    out[row] = float(self[rows.start + row])
+                except ValueError:
+                    out[row] = np.nan
+                row += 1
+        return numbers
 
     def pieces(self) -> Iterator[tuple[slice, tuple[bytearray, np.ndarray, np.ndarray]]]:
         """Some rows after the other, and what kernels know them by."""
