@@ -45,6 +45,7 @@ MODULES = {
     "encode": [],
     "hashed": [],
     "strings": [],
+    "cells": ["fl_delimited.c"],
     "counts": [],
     "polynomial": [],
     "neighbors": [],

@@ -36,7 +36,7 @@ BENCHMARKS = {
     "pipeline": "text to model: time and peak memory",
     "real_text": "accuracy and time on real text",
     "text": "text to rows, by hashes and by vocabularies",
-    "files": "svmlight files",
+    "files": "svmlight and CSV files",
     "categories": "one-hot and hashed categories: time and peak memory",
     "stream": "epochs over blocks cached on disk, and reading svmlight text",
     "click_log": "fastlin train on a generated log: time and peak memory",

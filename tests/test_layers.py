@@ -97,6 +97,7 @@ def test_c_functions_say_whether_they_raise(path):
 WRITTEN = {
     "columns": {"counts", "indices", "values"},
     "dual_cd": {"squares", "k", "out", "a", "logit", "u", "resting"},
+    "cells": {"text", "row_begins", "row_lines", "cells", "out", "codes"},
     "counts": {"ends", "order", "counts", "out"},
     "beside": {"sizes", "places", "indices", "values"},
     "encode": {"codes"},
@@ -168,7 +169,8 @@ def test_parallel_does():
 
 # Files between the estimators and the kernels: each knows the kernels of one purpose.
 CALLERS = {
-    "_blocks.py", "_centred.py", "_columns.py", "_counts.py", "_data.py", "_dual_cd.py",
+    "_blocks.py", "_cells.py", "_centred.py", "_columns.py", "_counts.py", "_data.py",
+    "_delimited.py", "_dual_cd.py",
     "_dual_lanes.py", "_dual_newton.py", "_epochs.py", "_face.py", "_gram.py", "_isa.py",
     "_category_hashes.py", "_far_columns.py", "_hstack.py", "_indicators.py", "_joint_dual.py",
     "_joint_dual_newton.py", "_joint_model.py", "_joint_newton.py", "_joint_problem.py",
