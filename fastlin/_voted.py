@@ -17,8 +17,14 @@ from ._core.rows import Rows
 from ._data import as_rows, rows_of
 from ._learner import JointLearner
 from ._mistakes import (
-    chained, empty_log, grow_votes, joined, segment_of, starts_of, stored_rows,
-)  # fmt: skip
+    chained,
+    empty_log,
+    grow_votes,
+    joined,
+    segment_of,
+    starts_of,
+    stored_rows,
+)
 from ._reductions import grown_pairs, is_reduced, pairs
 from ._scores import score_rows
 
