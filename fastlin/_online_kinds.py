@@ -192,7 +192,7 @@ class OnlineClassifierMixin(StreamClassifierMixin):
         weight, absent = weights_of(self, classes, codes, sample_weight)
         code = code_for(self, len(classes), absent)
         present = None
-        if absent and self._is_joint(len(classes)) and not self._rule().get("voted"):
+        if absent and self._is_joint(len(classes)):
             present = places_of_present(len(classes), absent)
         if present is None:
             targets, groups = self._targets(classes, codes, code)

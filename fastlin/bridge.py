@@ -34,7 +34,7 @@ _POWER = """p : float, default=1.5
 
 _COMMON = f"""{parameters("fit_intercept")}
     max_iter : int, default=1000
-        Largest number of proximal steps."""
+        Largest number of steps, see `n_iter_`."""
 
 _TOL = """tol : float, default=1e-4
         For p >= 1 the largest duality gap relative to the objective, for p < 1 the largest

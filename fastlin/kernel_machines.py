@@ -34,7 +34,8 @@ callable, default="rbf"
         (`decay`, `normalize`) or a callable."""
 _LAST = """cache_size : float, default=200
         Memory for rows of the Gram matrix, in MB. What does not fit is computed again when needed;
-        where samples are left out for a time, up to twice as much is held for a moment.
+        where samples are left out for a time, up to twice as much is held for a moment, and by the
+        hinge with a C of 1e4 or more up to three times as much.
     class_weight : dict, "balanced" or None, default=None
         Weights by label, multiplied into the sample weights; "balanced" gives every class the same
         total: n / (n_classes n_k) to each of its n_k samples.
