@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from . import _parallel
+from ._core.rows import Rows
 from ._data import rows_of
 from ._epochs import RowOrder, row_order
 from ._exact_pass import fit_exact_together, fits_exactly_together
