@@ -53,22 +53,23 @@ def fits_together(estimator: Any) -> bool:
     """
     if fits_exactly_together(estimator):
         return True
+    kind = type(estimator)
+    if not isinstance(estimator, OnlineEstimator) or kind.__module__ not in _MODULES:
+        return False
     try:
         estimator._check_params()
         estimator._check_together()
         plain = _is_plain(estimator)
-    except (AttributeError, TypeError, ValueError):
+    except (TypeError, ValueError):
         return False
     return plain and not estimator.warm_start and not estimator.verbose
 
 
 def _is_plain(estimator: Any) -> bool:
-    """Whether there are lanes for models of an estimator whose parameters are valid."""
-    if not isinstance(estimator, OnlineEstimator) or type(estimator).__module__ not in _MODULES:
-        return False
+    """Whether there are lanes for models of an online estimator whose parameters are valid."""
     rule = estimator._rule()
     plain = rule["batch_size"] == 1 and not rule["step_rule"] and not rule["optimizer"]
-    other = rule.get("voted") or estimator.early_stopping
+    other = rule.get("voted") or getattr(estimator, "early_stopping", False)
     return bool(plain and not other and not is_reduced(estimator))
 
 
