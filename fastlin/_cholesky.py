@@ -23,12 +23,13 @@ def cholesky(matrix: np.ndarray, l2: float) -> tuple[Callable[[np.ndarray], np.n
     from scipy.linalg import eigh
     from scipy.linalg.lapack import dpocon, dpotrf, dpotrs
 
-    matrix[np.diag_indices_from(matrix)] += l2
-    size = np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
+    diagonal = np.einsum("ii->i", matrix)  # a view, which may be written to
+    diagonal += l2
+    size = np.sqrt(np.maximum(diagonal, 0.0))
     scale = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0)
     matrix *= scale[:, None]
     matrix *= scale
-    matrix[np.diag_indices_from(matrix)] = 1.0
+    diagonal[:] = 1.0
     norm = float(np.abs(matrix).sum(axis=0).max())
     factor, refused = factored(dpotrf, matrix)
     rcond = 0.0 if refused else float(dpocon(factor, norm, uplo="L")[0])

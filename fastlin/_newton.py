@@ -272,7 +272,7 @@ class Descent:
             # a constant column: what it has left is rounding
             none = self.diagonal == 0
             seen[none], matrix[none], matrix[:, none] = 0.0, 0.0, 0.0
-            matrix[np.diag_indices(d)] = seen * (1 + 1e-12)
+            np.einsum("ii->i", matrix)[:] = seen * (1 + 1e-12)
             return cholesky(matrix, problem.l2)[0]
         if n <= max(few, _FEW_ROWS) and n < d and problem.l2 > 0:
             return self._by_rows()
