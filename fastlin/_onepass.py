@@ -75,9 +75,12 @@ def _is_plain(estimator: Any) -> bool:
 
 def fits_side_by_side(estimator: Any, n: int, n_classes: int) -> bool:
     """Whether `fit` trains a model per class in one pass, on n rows; the parameters are valid.
-    Neither storage nor values decide, which must not change a model."""
+    Neither storage nor values decide, which must not change a model. Averages of one model cost one
+    pass in all (`Learner.put_off`), which beats lanes that keep theirs at each step."""
     several = n_classes >= _FEWEST_CLASSES and n * n_classes >= _FEWEST_STEPS
-    return several and _is_plain(estimator) and not estimator._is_joint(n_classes)
+    if not several or estimator._is_joint(n_classes) or not _is_plain(estimator):
+        return False
+    return not estimator._rule()["average_from"]
 
 
 def fit_side_by_side(estimator: Any, rows: Rows, classes: np.ndarray, codes: np.ndarray,

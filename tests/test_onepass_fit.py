@@ -23,13 +23,13 @@ def several_classes(dense, k):
     return y
 
 
-@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("penalty", ["l2", "l1"])
 @pytest.mark.parametrize("layout", ["csr", "dense C order"])
-def test_fit_trains_classes_side_by_side(side_by_side, layout, average):
+def test_fit_trains_classes_side_by_side(side_by_side, layout, penalty):
     X, dense, _, _ = data(layout)
     y = np.array(list("abcde"))[several_classes(dense, 5)]
     weight = np.random.default_rng(2).integers(0, 3, len(y)).astype(float)
-    given = {"max_iter": 4, "tol": None, "random_state": SEED, "average": average}
+    given = {"max_iter": 4, "tol": None, "random_state": SEED, "penalty": penalty}
     model = SGDClassifier(**given, class_weight={"a": 2.0}).fit(X, y, sample_weight=weight)
     codes = np.unique(y, return_inverse=True)[1]
     rows, visited = np.arange(len(y)), np.flatnonzero(weight)
