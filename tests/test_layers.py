@@ -138,7 +138,7 @@ WRITTEN = {
     },
     "primal_cd": {"mean", "curvature", "w", "r", "out", "h", "G", "places", "values", "v"},
     "respond": {"out"},
-    "rows": {"out"},
+    "rows": {"out", "in_order", "place", "keys"},
     "sgd": {"v", "u", "owed", "paid", "gradients", "w"},
     "strings": {"codes"},
     "text": {"indptr", "indices", "data"},

@@ -29,6 +29,11 @@ cdef extern from "fl_rng.h" nogil:
     void fl_rng_shuffle(uint64_t *state, int64_t *items, int64_t n) noexcept
 
 
+cdef extern from "fl_sort.h" nogil:
+    int fl_sort_row(const int32_t *indices, int64_t n, int64_t d, int64_t first, uint64_t *keys,
+                    int32_t *in_order, int64_t *place) noexcept
+
+
 cdef extern from "fl_losses.h" nogil:
     enum:
         FL_N_LOSSES
