@@ -99,13 +99,20 @@ class MergedNames:
             ],
             self._n_jobs,
         )
-        n = size = 0
-        for k, (names, ends, _) in enumerate(pieces):
-            places[0][cuts[k] : cuts[k + 1]] += n
-            places[1][others[k] : others[k + 1]] += n
-            ends += size
-            n, size = n + len(ends), size + len(names)
-        names, ends, self.counts = map(np.concatenate, zip(*pieces, strict=True))
+        n = [0, *np.cumsum([len(piece[1]) for piece in pieces]).tolist()]
+        size = [0, *np.cumsum([len(piece[0]) for piece in pieces]).tolist()]
+        names = np.empty(size[-1], np.uint8)
+        ends, self.counts = (np.empty(n[-1], np.int64) for _ in range(2))
+
+        def put(k: int) -> None:
+            here = slice(n[k], n[k + 1])
+            names[size[k] : size[k + 1]] = pieces[k][0]
+            np.add(pieces[k][1], size[k], out=ends[here])
+            self.counts[here] = pieces[k][2]
+            places[0][cuts[k] : cuts[k + 1]] += n[k]
+            places[1][others[k] : others[k + 1]] += n[k]
+
+        run([functools.partial(put, k) for k in range(len(pieces))], self._n_jobs)
         self.names = names, ends
         return places
 

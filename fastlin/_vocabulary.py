@@ -233,7 +233,8 @@ def _levels(nodes: Nodes, depth: np.ndarray, needed: np.ndarray) -> list[np.ndar
     else:
         by_depth = np.argsort(depth, kind="stable")
         levels = np.split(by_depth, np.cumsum(np.bincount(depth))[:-1])[1:]
-    for k in range(len(levels) - 1, -1, -1):
+    # Where all are needed, nothing is to be looked for.
+    for k in range(-1 if needed.all() else len(levels) - 1, -1, -1):
         levels[k] = level = levels[k][needed[levels[k]]]
         if k:
             needed[nodes.before[level]] = True
