@@ -41,6 +41,7 @@ MODULES = {
     "documents": [],
     "text": ["fl_text.c"],
     "ngrams": ["fl_ngrams.c", "fl_ngrams_text.c"],
+    "names": [],
     "parse": ["fl_svmlight.c"],
     "encode": [],
     "hashed": [],

@@ -123,6 +123,9 @@ WRITTEN = {
         "columns", "values", "entries", "room", "out", "candidates", "distance", "number",
     },
     "newton": {"z", "out"},
+    "names": {
+        "first", "second", "out", "ends", "a_place", "b_place", "names", "counts", "whole",
+    },
     "ngrams": {
         "is_word", "before", "last", "arena", "ends", "numbers", "row_ends", "indices", "counts",
         "seen", "depth", "begins", "order", "size", "free", "features", "out", "data",
@@ -176,7 +179,8 @@ CALLERS = {
     "_joint_dual.py", "_joint_dual_newton.py", "_joint_model.py", "_joint_newton.py",
     "_joint_problem.py",
     "_kernel_dual.py", "_kernel_perceptron.py", "_lanes.py", "_learner.py", "_linear.py",
-    "_mistakes.py", "_neighbors.py", "_ngram_counts.py", "_polynomial.py", "_prepare.py",
+    "_merged_names.py", "_mistakes.py", "_neighbors.py", "_ngram_counts.py", "_polynomial.py",
+    "_prepare.py",
     "_primal_cd.py", "_probability.py", "_problem.py", "_prox_grad.py", "_quadratic.py",
     "_reductions.py", "_row_centre.py", "_row_slices.py", "_safety.py", "_scorer.py",
     "_scores.py", "_sgd.py", "_split.py", "_strings.py", "_svmlight.py", "_text_blocks.py",
