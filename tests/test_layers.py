@@ -135,7 +135,10 @@ WRITTEN = {
         "numbers", "keys", "entries", "room", "narrow", "wide", "values", "table", "sums",
         "columns", "ends",
     },
-    "primal_cd": {"mean", "curvature", "w", "r", "out", "h", "G", "places", "values", "v"},
+    "primal_cd": {
+        "mean", "curvature", "w", "r", "out", "h", "G", "places", "values", "v", "W",
+        "objective", "gap", "turns",
+    },
     "respond": {"out"},
     "rows": {"out"},
     "sgd": {"v", "u", "owed", "paid", "gradients", "w"},
