@@ -14,6 +14,7 @@ from ._core.rows import Rows
 from ._gram import GramPath
 from ._primal_cd import Search
 from ._problem import Certificate, Fit, Problem
+from ._quadratic import add_columns
 from ._row_slices import rows_taken
 from ._solve import is_little
 
@@ -65,14 +66,23 @@ def fold_errors(problem: Problem, columns: Rows, train: np.ndarray, test: np.nda
     n, d = problem.X.shape
     weight = problem.weight if len(problem.weight) else np.ones(n)
     fold = replace(problem, weight=np.bincount(train, minlength=n) * weight)
-    if is_little(n, d) and is_denselike(problem.X):
+    little = is_little(n, d) and is_denselike(problem.X)
+    if little:
+        few = rows_taken(problem.X, test)
         fits = _by_products(fold, columns, l1_ratio, alphas, tol, max_iter)
     else:
         fits = path(Search(fold, columns), fold, l1_ratio, alphas, tol, max_iter)
     errors, worst = np.empty(len(alphas)), None
-    total, few = float(weight[test].sum()), rows_taken(problem.X, test)
+    total = float(weight[test].sum())
     for k, fit in enumerate(fits):
-        left = problem.y[test] - matvec(few, fit.coef, fit.intercept)
+        if little:
+            z = matvec(few, fit.coef, fit.intercept)
+        else:
+            # the columns of few weights; a copy of the rows would cost more
+            z = np.full(n, fit.intercept)
+            add_columns(columns, np.flatnonzero(fit.coef), fit.coef, z)
+            z = z[test]
+        left = problem.y[test] - z
         errors[k] = float(weight[test] @ np.square(left)) / total
         if worst is None or fit.certificate.relative_gap > worst.certificate.relative_gap:
             worst = fit

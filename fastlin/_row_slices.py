@@ -13,7 +13,7 @@ import numpy as np
 
 from ._core.rows import Rows, make_rows
 
-__all__ = ["columns_taken", "rows_taken"]
+__all__ = ["columns_taken", "rows_in_single", "rows_taken"]
 
 # Entries per block
 _BLOCK = 1 << 16
@@ -40,6 +40,32 @@ def rows_taken(X: Rows, rows: np.ndarray) -> Rows:
         return make_rows(X.layout, 0, d, None, indices, np.zeros(1, np.int64), X.dtype)
     values, indices, indptr = _gathered(X, rows, run)
     return make_rows(X.layout, len(rows), d, values, indices, indptr, X.dtype)
+
+
+def rows_in_single(X: Rows, rows: np.ndarray) -> Rows:
+    """Return ascending rows with values of float32, or as they are where one is too large."""
+    d = X.shape[1]
+    if X.values is None or X.dtype == np.float32:
+        return rows_taken(X, rows)
+    if X.layout == "dense":
+        indptr, indices = np.arange(len(rows) + 1) * d, None
+    else:
+        indptr = np.zeros(len(rows) + 1, np.int64)
+        np.cumsum(X.indptr[rows + 1] - X.indptr[rows], out=indptr[1:])
+        indices = np.empty(int(indptr[-1]), np.int32)
+    values = np.empty(int(indptr[-1]), np.float32)
+    with np.errstate(over="ignore"):
+        for first, stop in _row_blocks(indptr):
+            part = rows_taken(X, rows[first:stop])
+            place = slice(int(indptr[first]), int(indptr[stop]))
+            values[place] = part.values.reshape(-1)
+            if indices is not None:
+                indices[place] = part.indices
+            if not np.isfinite(values[place]).all():
+                return rows_taken(X, rows)
+    if indices is None:
+        values, indptr = values.reshape(-1, d), None
+    return make_rows(X.layout, len(rows), d, values, indices, indptr, values.dtype)
 
 
 def _run_of(rows: np.ndarray) -> slice | None:
