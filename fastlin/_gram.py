@@ -62,7 +62,8 @@ def products(X: Rows, columns: Rows, chosen: np.ndarray, h: np.ndarray) -> np.nd
         if is_cancelled():
             raise Cancelled
         run = np.arange(start, min(start + rows, n))
-        block = columns_taken(rows_taken(X, run), chosen).toarray().astype(np.float64, copy=False)
+        block = columns_taken(rows_taken(X, run), chosen).toarray()
+        block = block.astype(np.float64, copy=False)
         block *= np.sqrt(h[run])[:, None]
         out += matmul(block.T, block)
     return out

@@ -16,7 +16,7 @@ from ._core.rows import Rows, make_rows
 __all__ = ["columns_taken", "rows_in_single", "rows_taken"]
 
 # Entries per block
-_BLOCK = 1 << 16
+_BLOCK = 1 << 15
 
 
 def rows_taken(X: Rows, rows: np.ndarray) -> Rows:
