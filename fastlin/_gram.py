@@ -11,16 +11,18 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ._centred import DENSE_SHARE
+from ._centred import DENSE_SHARE, Centred, is_denselike
 from ._core import primal_cd as _primal
 from ._core.rows import Rows
 from ._lapack import matmul
 from ._parallel import Cancelled, is_cancelled
+from ._problem import Certificate, Fit, Problem
 from ._quadratic import Model, add_columns, entries_of
 from ._row_slices import columns_taken, rows_taken
 from ._scores import rows_per_call
+from ._solve import is_little
 
-__all__ = ["Gram", "GramPath", "products"]
+__all__ = ["MOST_TURNS", "Gram", "GramPath", "is_for_products", "products"]
 
 # Columns at most, and where the matrix and what solving with it takes, twice as much, would be more
 # than 4 bytes per entry of X: up to 6 MB there
@@ -40,6 +42,8 @@ _RIDGE = 1e-13
 _MOST_FACES = 10
 # A turn that lowers the objective by no more than this share of it is the last.
 _NOTHING = 1e-16
+# Turns by products of all pairs on one penalty
+MOST_TURNS = 300
 # What rounding may leave of the squares of the target
 _NOISE = 1e-13
 # Entries of a block of dense rows, and rows that make adding up its products cheap beside them
@@ -69,17 +73,27 @@ def products(X: Rows, columns: Rows, chosen: np.ndarray, h: np.ndarray) -> np.nd
     return out
 
 
+def is_for_products(X: Rows) -> bool:
+    """Whether the products of all columns cost next to nothing."""
+    return X.shape[1] <= _MOST_HEAVY and is_little(*X.shape) and is_denselike(X)
+
+
 class GramPath:
     """The squared error with one penalty after the other by the products of all pairs of columns:
     on little data what counts else is the price of a call."""
 
-    def __init__(self, G: np.ndarray, q: np.ndarray, whole: float, l1: np.ndarray, l2: np.ndarray,
-                 positive: bool):
-        """`q` are minus the slopes at 0 and `whole` is the loss's mean square there."""
+    def __init__(self, problem: Problem, l1: np.ndarray, l2: np.ndarray):
+        rows = Centred(problem)
+        self._mean = float(rows.share @ problem.y) if problem.fit_intercept else 0.0
+        target = problem.y - self._mean
+        pull = rows.share * target
+        # minus the slopes at 0, and the mean square there
+        q, self._centre, self._square = rows.rmatvec(pull), rows.centre, float(pull @ target)
+        G = rows.gram()
         self.coef = np.zeros((len(l1), len(q)))
         self.objective, self.gap = np.zeros((2, len(l1)))
         self.turns = np.zeros(len(l1), np.int64)
-        self._data = G, q, whole, np.arange(len(q)), l1, l2, positive
+        self._data = G, q, self._square, np.arange(len(q)), l1, l2, problem.positive
         self._w, self._v = np.zeros((2, len(q)))
         self._per_call = max(1, int(_PER_CALL / max(1, G.size)))
 
@@ -100,7 +114,14 @@ class GramPath:
 
     def is_good(self, k: int, tol: float) -> bool:
         """Whether the answer for penalty k is as good as asked for, whatever rounding hides."""
-        return bool(self.gap[k] + _NOISE * self._data[2] <= tol * self.objective[k])
+        return bool(self.gap[k] + _NOISE * self._square <= tol * self.objective[k])
+
+    def fit(self, k: int, tol: float) -> Fit:
+        """The answer for penalty k."""
+        gap, objective, w = float(self.gap[k]), float(self.objective[k]), self.coef[k]
+        certificate = Certificate(objective, gap, gap / max(objective, 1e-300))
+        b = self._mean - float(self._centre @ w)
+        return Fit(w, b, int(self.turns[k]), certificate, self.is_good(k, tol))
 
 
 def _rows_of_block(columns: int) -> int:

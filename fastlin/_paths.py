@@ -9,21 +9,17 @@ from dataclasses import replace
 import numpy as np
 
 from ._blocks import matvec
-from ._centred import Centred, is_denselike
 from ._core.rows import Rows
-from ._gram import GramPath
+from ._gram import MOST_TURNS, GramPath, is_for_products
 from ._primal_cd import Search
-from ._problem import Certificate, Fit, Problem
+from ._problem import Fit, Problem
 from ._quadratic import add_columns
 from ._row_slices import rows_taken
-from ._solve import is_little
 
 __all__ = ["alpha_grid", "fold_errors", "path"]
 
 # An alpha_max below this is rounding: all of y is explained without X.
 _LEAST_ALPHA = 1e-15
-# Turns by products of pairs on one penalty
-_MOST_TURNS = 1000
 
 
 def alpha_grid(search: Search, l1_ratio: float, eps: float, n_alphas: int) -> np.ndarray:
@@ -63,10 +59,10 @@ def fold_errors(problem: Problem, columns: Rows, train: np.ndarray, test: np.nda
 
     A fold is a weight of 0: the columns serve all of them as they are.
     """
-    n, d = problem.X.shape
+    n = len(problem.y)
     weight = problem.weight if len(problem.weight) else np.ones(n)
     fold = replace(problem, weight=np.bincount(train, minlength=n) * weight)
-    little = is_little(n, d) and is_denselike(problem.X)
+    little = is_for_products(problem.X)
     if little:
         few = rows_taken(problem.X, test)
         fits = _by_products(fold, columns, l1_ratio, alphas, tol, max_iter)
@@ -93,32 +89,22 @@ def fold_errors(problem: Problem, columns: Rows, train: np.ndarray, test: np.nda
 def _by_products(problem: Problem, columns: Rows, l1_ratio: float, alphas: np.ndarray, tol: float,
                  max_iter: int) -> Iterator[Fit]:
     """The same as `path` on little data, by the Gram matrix of all columns."""
-    rows = Centred(problem)
-    base = float(rows.share @ problem.y) if problem.fit_intercept else 0.0
-    target = problem.y - base
-    weighted = rows.share * target
-    steps = GramPath(rows.gram(), rows.rmatvec(weighted), float(weighted @ target),
-                     alphas * l1_ratio, alphas * (1 - l1_ratio), problem.positive)
-    most, k, w, search = min(max_iter, _MOST_TURNS), 0, np.zeros(len(rows.centre)), None
+    # what overflows is left to the search, as what is not good enough
+    with np.errstate(over="ignore", invalid="ignore"):
+        steps = GramPath(problem, alphas * l1_ratio, alphas * (1 - l1_ratio))
+    most, k, w, search = min(max_iter, MOST_TURNS), 0, np.zeros(problem.X.shape[1]), None
     while k < len(alphas):
         first, k = k, steps.go_on(k, w, tol, most)
-        done = k if steps.is_good(k - 1, tol) or most == max_iter else k - 1
+        done = k if steps.is_good(k - 1, tol) else k - 1
         for i in range(first, done):
-            yield _fit_of(steps, i, base - float(rows.centre @ steps.coef[i]), tol)
+            yield steps.fit(i, tol)
         w = steps.coef[k - 1]
         if done == k:
             continue
-        # more turns than products of pairs are worth
+        # more turns than products of pairs are worth, or a gap that their rounding hides
         search = search or Search(problem, columns)
         l1, l2 = float(alphas[done] * l1_ratio), float(alphas[done] * (1 - l1_ratio))
-        begun = _fit_of(steps, done, base - float(rows.centre @ w), tol)
-        fit = search.run(replace(problem, l1=l1, l2=l2), tol, max_iter - most, begun)
+        fit = search.run(replace(problem, l1=l1, l2=l2), tol, max_iter - most,
+                         steps.fit(done, tol))
         w = fit.coef
         yield fit
-
-
-def _fit_of(steps: GramPath, k: int, b: float, tol: float) -> Fit:
-    """The answer for penalty k."""
-    gap, objective = float(steps.gap[k]), float(steps.objective[k])
-    certificate = Certificate(objective, gap, gap / max(objective, 1e-300))
-    return Fit(steps.coef[k], b, int(steps.turns[k]), certificate, steps.is_good(k, tol))
