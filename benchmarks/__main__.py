@@ -24,6 +24,7 @@ BENCHMARKS = {
     "bridge": "penalties by any power of the weights",
     "separability": "whether classes are separable",
     "exact_search": "exact logistic models of all folds and strengths in one pass",
+    "memory": "peak memory of the exact solvers per stored entry",
     "multiclass": "softmax, Crammer-Singer and one-vs-rest to their optimum",
     "kernels": "kernels: Gram matrices of strings and trees, support vector machines",
     "naive_bayes": "naive Bayes: counts and predictions of 20 classes",

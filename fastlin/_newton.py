@@ -45,6 +45,8 @@ __all__ = ["Descent", "solve"]
 
 # Columns up to which the preconditioner is a Cholesky factor, and its rows for each column
 _FEW_COLUMNS, _ROWS_PER_COLUMN, _LEAST_ROWS = 500, 12, 2000
+# The parts that these rows are taken in
+_PARTS = 8
 # Rows up to which it is a factor of the kernel matrix, where there are more columns
 _FEW_ROWS = 500
 # Iterations after which another preconditioner is worth its making, and a factor of all of H or of
@@ -260,13 +262,17 @@ class Descent:
             return lambda v: v
         few = _MOST_ORDER if self.is_hard else _FEW_COLUMNS
         if d <= few and n > d:
-            rows, h = np.arange(n), self.h
+            h = self.h
             most = max(_LEAST_ROWS, _ROWS_PER_COLUMN * d)
             if n > 2 * most and not self.is_hard:
                 rows = np.unique(np.linspace(0, n - 1, most).astype(np.int64))
                 h = self.h[rows] * (self.mass / max(float(self.h[rows].sum()), 1e-300))
-                X = rows_taken(X, rows)
-            matrix = gram(X, h, self.centre)
+                # in parts: a copy of them all may be half of the rows
+                matrix = np.zeros((d, d))
+                for part in np.array_split(np.arange(len(rows)), _PARTS):
+                    matrix += gram(rows_taken(X, rows[part]), h[part], self.centre)
+            else:
+                matrix = gram(X, h, self.centre)
             # a column that only rows left out hold
             seen = np.maximum(np.diagonal(matrix), 0.1 * self.diagonal)
             # a constant column: what it has left is rounding

@@ -139,7 +139,10 @@ WRITTEN = {
         "numbers", "keys", "entries", "room", "narrow", "wide", "values", "table", "sums",
         "columns", "ends",
     },
-    "primal_cd": {"mean", "curvature", "w", "r", "out", "h", "G", "places", "values", "v"},
+    "primal_cd": {
+        "mean", "curvature", "w", "r", "out", "h", "G", "places", "values", "v", "W",
+        "objective", "gap", "turns",
+    },
     "respond": {"out"},
     "rows": {"out", "in_order", "place", "keys"},
     "sgd": {"v", "u", "owed", "paid", "gradients", "w"},
