@@ -27,20 +27,47 @@ struct fl_smoothing {
     double sign, factor;
 };
 
+/* What a count that is not 0 comes to, class k, feature j, before its logarithm. */
+FL_INLINE double fl_smoothed(const struct fl_smoothing *s, int64_t k, int64_t j, double count) {
+    const int64_t b = k * s->class_stride + j * s->feature_stride;
+    return (s->whole[b] + s->sign * count) + s->alpha[b];
+}
+
+/* The counts of class k other than 0 among those of the features first <= j < last: their places
+ * behind first, and their smoothed values; returns how many there are. */
+FL_INLINE int fl_smoothed_some(const struct fl_smoothing *s, int64_t k, int64_t first,
+                               int64_t last, int32_t *FL_RESTRICT place,
+                               double *FL_RESTRICT value) {
+    const double *FL_RESTRICT count = s->count + k * s->d + first;
+    const int size = (int)(last - first);
+    int n = 0;
+    for (int l = 0; l < size; l++) { /* no branch: nobody can guess which counts are 0 */
+        place[n] = l;
+        n += count[l] != 0;
+    }
+    for (int t = 0; t < n; t++) value[t] = fl_smoothed(s, k, first + place[t], count[place[t]]);
+    return n;
+}
+
 /* The logarithms of the features start <= j < stop. */
 FL_INLINE void fl_smoothed_logs(const struct fl_smoothing *s, int64_t start, int64_t stop,
                                 double *FL_RESTRICT out) {
+    int32_t place[FL_FEATURES_TOGETHER];
+    double value[FL_FEATURES_TOGETHER];
     for (int64_t first = start; first < stop; first += FL_FEATURES_TOGETHER) {
         const int64_t last =
             stop - first < FL_FEATURES_TOGETHER ? stop : first + FL_FEATURES_TOGETHER;
         for (int64_t k = 0; k < s->K; k++) {
-            const double *count = s->count + k * s->d;
-            for (int64_t j = first; j < last; j++) {
-                const int64_t b = k * s->class_stride + j * s->feature_stride;
-                const double l =
-                    count[j] == 0 ? s->log_whole[b]
-                                  : fl_log((s->whole[b] + s->sign * count[j]) + s->alpha[b]);
-                out[j * s->K + k] = s->factor * (l - s->shift[k]);
+            const double shift = s->shift[k];
+            double *FL_RESTRICT of_class = out + first * s->K + k;
+            const double *whole = s->log_whole + k * s->class_stride + first * s->feature_stride;
+            const int n = fl_smoothed_some(s, k, first, last, place, value);
+            fl_logs(value, n);
+            for (int64_t l = 0; l < last - first; l++) {
+                of_class[l * s->K] = s->factor * (whole[l * s->feature_stride] - shift);
+            }
+            for (int t = 0; t < n; t++) {
+                of_class[place[t] * s->K] = s->factor * (value[t] - shift);
             }
         }
     }

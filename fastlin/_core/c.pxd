@@ -15,7 +15,7 @@ cdef extern from "fl_common.h" nogil:
 cdef extern from "fl_math.h" nogil:
     double fl_exp(double x) noexcept
     double fl_log1p(double x) noexcept
-    double fl_log(double x) noexcept
+    void fl_logs(double *x, int64_t n) noexcept
     double fl_max(double a, double b) noexcept
     double fl_sigmoid(double x) noexcept
     double fl_softplus(double x) noexcept
