@@ -97,7 +97,7 @@ def test_c_functions_say_whether_they_raise(path):
 WRITTEN = {
     "columns": {"counts", "indices", "values"},
     "dual_cd": {"squares", "k", "out", "a", "logit", "u", "resting"},
-    "counts": {"ends", "order", "counts", "out"},
+    "counts": {"ends", "order", "counts", "out", "sums"},
     "beside": {"sizes", "places", "indices", "values"},
     "encode": {"codes"},
     "hashed": {"out", "keys", "row_ends", "indices", "values"},

@@ -420,6 +420,8 @@ cdef extern from "fl_counts.h" nogil:
         double factor
     void fl_smoothed_logs(const fl_smoothing *s, int64_t start, int64_t stop,
                           double *out) noexcept
+    void fl_smoothed_ratios(const fl_smoothing *s, const fl_smoothing *minus, int64_t start,
+                            int64_t stop, double *out, double *sums) noexcept
     void fl_count_f32(fl_row row, bint binary, double threshold, double c, double *count) noexcept
     void fl_count_f64(fl_row row, bint binary, double threshold, double c, double *count) noexcept
     void fl_count_scores_f32(fl_row row, int64_t following, bint binary, double threshold,
