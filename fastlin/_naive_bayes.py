@@ -45,7 +45,7 @@ class NaiveBayesMixin(ClassifierMixin):
     _tags: ClassVar = {"poor_score": True}
     _check_fitted: Any
     _check_params: Any
-    # (counts, alpha) to what `_follow` keeps, and to logarithms that it leaves out because scores do
+    # (counts, alpha) to what `_follow` keeps, and to logarithms that it leaves out as scores do
     # without them: each model has its own
     _derive: Any
     _log_prob: Any
@@ -282,8 +282,8 @@ class NaiveBayesMixin(ClassifierMixin):
         return self.class_log_prior_
 
     def _follow(self) -> dict[str, Any]:
-        """What follows from the counts: `log_prob` or None, weights `W` and intercepts `b`, and, where
-        probabilities are 0, how often (`V`, `base`)."""
+        """What follows from the counts: `log_prob` or None, weights `W` and intercepts `b`, and,
+        where probabilities are 0, how often (`V`, `base`)."""
         self._check_fitted()
         if self._derived is None:
             self._derived = self._derive(self.feature_count_, self._alpha)
