@@ -15,7 +15,7 @@ cdef extern from "fl_common.h" nogil:
 cdef extern from "fl_math.h" nogil:
     double fl_exp(double x) noexcept
     double fl_log1p(double x) noexcept
-    double fl_log(double x) noexcept
+    void fl_logs(double *x, int64_t n) noexcept
     double fl_max(double a, double b) noexcept
     double fl_sigmoid(double x) noexcept
     double fl_softplus(double x) noexcept
@@ -425,6 +425,8 @@ cdef extern from "fl_counts.h" nogil:
         double factor
     void fl_smoothed_logs(const fl_smoothing *s, int64_t start, int64_t stop,
                           double *out) noexcept
+    void fl_smoothed_ratios(const fl_smoothing *s, const fl_smoothing *minus, int64_t start,
+                            int64_t stop, double *out, double *sums) noexcept
     void fl_count_f32(fl_row row, bint binary, double threshold, double c, double *count) noexcept
     void fl_count_f64(fl_row row, bint binary, double threshold, double c, double *count) noexcept
     void fl_count_scores_f32(fl_row row, int64_t following, bint binary, double threshold,
