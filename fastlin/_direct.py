@@ -11,9 +11,10 @@ digits back (Golub & Van Loan 2013, "Matrix computations", section 5.3.8). What 
 singular goes to the singular value decomposition of A: the solution of least norm.
 
 Where matrices are of some size, conjugate gradients have the first try (`_cg`, or `_newton` without
-a penalty, of sparse rows): for as long as they promise to end before a factorisation would. Then, of dense rows, a factor in single
-precision as their preconditioner: at half the price two or three steps usually do (Carson & Higham
-2018 have the theory of such mixtures). What is left needs all the digits, and gets them.
+a penalty, of sparse rows): for as long as they promise to end before a factorisation would. Then,
+of dense rows, a factor in single precision as their preconditioner: at half the price two or three
+steps usually do (Carson & Higham 2018 have the theory of such mixtures). What is left needs all the
+digits, and gets them.
 """
 
 from __future__ import annotations
