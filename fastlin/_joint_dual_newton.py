@@ -118,7 +118,7 @@ class ProximalNewton:
                     turns += 1
                     if not self._step(r, q):
                         break
-            steps += turns
+            steps += max(turns, 1)  # an offer in vain is one too, or they would never end
             point = self.point
             gap, good = offer(point.W, point.b, self._mean_loss(), point.p)
             if good or (failed and not near):
@@ -131,7 +131,7 @@ class ProximalNewton:
             last = min(gap, last)
             self.p = point.p
             self.point = self._at(point.W, point.b, point.Z)
-        return max(steps, 1)
+        return steps
 
     # a point
 
