@@ -1,13 +1,19 @@
 """Peak memory of the exact solvers above X: bytes per stored entry, and some vectors besides."""
 
+import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from fastlin import LinearSVR
+
+# at the end: the installed package comes before its sources
+sys.path.append(str(Path(__file__).parents[1]))
+
 from benchmarks import generators
 from benchmarks.memory import models, peak, targets
-from fastlin import LinearSVR
 
 X = generators._words(np.random.default_rng(0), 6000, 3000, 80, 1.1)
 Y = targets(X)
