@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-#include "fl_common.h"
+#include "fl_four.h"
 
 /* Weights beyond this many bytes don't fit the second-level cache, and fetching those of the rows
  * to come pays; below it costs (measured: -36 % at 4 MB, +24 % at 188 KB). */

