@@ -325,8 +325,9 @@ def test_a_gram_matrix_that_does_not_pay_or_loses_digits(monkeypatch):
     gram = _gram.Gram(rows, Model(transposed(rows), NONE, 0.02, True))
     assert not gram.admits(np.arange(6))
     rows = as_rows(rng.normal(size=(50, 6)))
+    for bound in ("_MOST_COLUMNS", "_MOST_OF_FEW"):
+        monkeypatch.setattr(_gram, bound, 4)
     gram = _gram.Gram(rows, Model(transposed(rows), NONE, 0.02, True))
-    monkeypatch.setattr(_gram, "_MOST_COLUMNS", 4)
     assert not gram.admits(np.arange(6))
     # beyond its room it begins anew
     assert gram.admits(np.array([0, 1, 2]))
