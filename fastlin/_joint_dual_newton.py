@@ -109,7 +109,8 @@ class ProximalNewton:
         """Go on until an offer of (W, b, mean loss, p) is good; returns the steps of Newton's
         method, at most `most`. An offer returns its gap and whether it is good."""
         steps, last, gap, failed = 0, np.inf, np.inf, False
-        while steps < most:
+        # a turn of the method that needs no step of Newton's is one of `most` as well
+        for _ in range(most):
             near, turns = False, 0
             while not near and turns < min(_MOST_STEPS if self.h else most, most - steps):
                 r, q = self._slopes()
@@ -121,7 +122,9 @@ class ProximalNewton:
             steps += turns
             point = self.point
             gap, good = offer(point.W, point.b, self._mean_loss(), point.p)
-            if good or (failed and not near):
+            # without h a turn that takes no step changes nothing, but the first, which begins at inf
+            stays = self.bend and not turns and last < np.inf
+            if good or stays or steps >= most or (failed and not near):
                 break
             failed = not near
             if failed:
