@@ -183,7 +183,11 @@ def _solve(problem: Problem, X: Rows, bends: np.ndarray, right: np.ndarray) -> n
         if square <= enough * 1e-3 or square == 0:
             break
         q = product(direction)
-        length = square / float(direction @ q)
+        bend = float(direction @ q)
+        # squares of small numbers may vanish
+        if not 0 < bend < np.inf:
+            break
+        length = square / bend
         d += length * direction
         r -= length * q
         square, before = float(r @ r), square

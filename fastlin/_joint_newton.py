@@ -31,7 +31,7 @@ from ._joint_problem import (
     shrunk,
     times,
 )
-from ._problem import Certificate
+from ._problem import LEAST_WITHOUT_PENALTY, Certificate
 
 __all__ = ["Descent", "solve"]
 
@@ -39,12 +39,12 @@ _MOST_PRODUCTS = 100
 # The probabilities of all rows are kept where they take no more than this or a quarter of the rows.
 _SMALL_BYTES = 1 << 21
 _MOST_TRIALS = 30
+# A residual below this share of the first is rounding, which steps along flat directions blow up.
+_FINEST = 1e-7
 # A fall of the objective below this share is a rounding
 _NO_FALL = 1e-15
 # Gaps below this share of the objective are roundings of it.
 _ROUNDING = 1e-14
-# P may be 0 without a penalty: its gap is relative to this share of P at W = 0 at least.
-_LEAST_OBJECTIVE = 1e-6
 # The gap is measured when a step gains less than this share of what is asked for, and less
 # after a measurement in vain.
 _NEAR = 0.8
@@ -196,7 +196,7 @@ class Descent:
         size = float(np.sqrt(max(rho, 0.0)))
         self.largest = max(self.largest, size)
         # the nearer the optimum, the more exact a step pays
-        accuracy = min(0.05, size / self.largest)
+        accuracy = min(0.05, max(_FINEST, size / self.largest))
         for _ in range(_MOST_PRODUCTS):
             if not rho > accuracy * accuracy * first:
                 break
@@ -231,7 +231,7 @@ class Descent:
 
     def step(self) -> bool:
         """One step; whether the objective fell."""
-        before, self.certificate = self.point.objective, None
+        begin, before, self.certificate = self.point, self.point.objective, None
         pull = -least_subgradient(self.point.W, self.point.gradient, self.problem.l1)
         mask = None
         if self.problem.l1:
@@ -248,7 +248,7 @@ class Descent:
             if before - self.point.objective < 0.5 * self.expected:
                 self._proximal_step()
         self.gain = before - self.point.objective
-        return self.gain > _NO_FALL * before or self._is_steadier(self.point, pull)
+        return self.gain > _NO_FALL * before or self._is_steadier(self.point, begin, pull)
 
     def _search(self, d: np.ndarray, d_b: np.ndarray, pull: np.ndarray) -> float:
         """Go along d as far as the objective falls well, within the orthant; returns how far."""
@@ -265,8 +265,11 @@ class Descent:
                 return 0.0
             other = self._at(W, point.b + t * d_b)
             is_rounding = -slope <= _ROUNDING * point.objective
-            if other.objective <= point.objective + 1e-4 * slope or (
-                    is_rounding and self._is_steadier(other, pull)):
+            falls = other.objective <= point.objective + 1e-4 * slope
+            if is_rounding and self.problem.l2 and not self.problem.l1:
+                # a fall of the objective would be luck
+                falls = False
+            if falls or (is_rounding and self._is_steadier(other, point, pull)):
                 self.point = other
                 return t
             # the minimum of the parabola through both
@@ -274,9 +277,12 @@ class Descent:
             t *= min(max(-slope / (2 * rise), 0.1), 0.5) if rise > 0 else 0.5
         return 0.0
 
-    def _is_steadier(self, other: _Point, pull: np.ndarray) -> bool:
-        """Whether the pull is less at another point, where differences of the objective are
-        roundings: without L2 the dual side takes its first power."""
+    def _is_steadier(self, other: _Point, point: _Point, pull: np.ndarray) -> bool:
+        """Whether the pull is less than at a point, where differences of the objective are
+        roundings: without L2 the dual side takes its first power, with L2 alone its square, which
+        long rows make large."""
+        if self.problem.l2 and not self.problem.l1:
+            return self._gap_at(other) < 0.25 * self._gap_at(point)
         if self.problem.l2:
             return False
         rest = np.abs(least_subgradient(other.W, other.gradient, self.problem.l1)).max(initial=0.0)
@@ -310,11 +316,15 @@ class Descent:
         problem, point = self.problem, self.point
         if problem.l1 or not problem.l2:
             return self.gain <= self.near * self.tol * point.objective
+        return self._gap_at(point) <= self.near * self.tol * point.objective + 1e-300
+
+    def _gap_at(self, point: _Point) -> float:
+        """The gap that the gradient of a point stands for, where there is an L2 penalty alone."""
         r, by_intercepts = point.gradient, 0.0
-        if problem.fit_intercept:
+        if self.problem.fit_intercept:
             r = r - self._by_column(self.centre, point.slope)
             by_intercepts = float(point.slope @ times(point.inverse_bend, point.slope))
-        return self._gap_of(r, by_intercepts) <= self.near * self.tol * point.objective + 1e-300
+        return self._gap_of(r, by_intercepts)
 
     def is_endless(self) -> bool:
         """Whether longer weights are always better: classes separated, and nothing to pay."""
@@ -355,9 +365,9 @@ class Descent:
         ones = np.ones(self.problem.n_classes)
         slack = float(np.abs(V * self._by_column(inverse, ones)).max(initial=0.0))
         reach = 2 * float(self._by_column(t, ones) @ np.abs(point.W)) + 1.0
-        gap = max(0.0, point.objective - bound + reach * slack)
-        relative = gap / max(point.objective, _LEAST_OBJECTIVE * zero, 1e-300)
-        self.certificate = Certificate(point.objective, gap, relative)
+        self.certificate = Certificate.of(
+            point.objective, bound - reach * slack, zero, LEAST_WITHOUT_PENALTY
+        )
         return self.certificate
 
     def fit(self, n_iter: int) -> JointFit:
