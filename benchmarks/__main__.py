@@ -24,6 +24,7 @@ BENCHMARKS = {
     "bridge": "penalties by any power of the weights",
     "separability": "whether classes are separable",
     "exact_search": "exact logistic models of all folds and strengths in one pass",
+    "memory": "peak memory of the exact solvers per stored entry",
     "multiclass": "softmax, Crammer-Singer and one-vs-rest to their optimum",
     "kernels": "kernels: Gram matrices of strings and trees, support vector machines",
     "naive_bayes": "naive Bayes: counts and predictions of 20 classes",
@@ -33,10 +34,11 @@ BENCHMARKS = {
     "dense": "SGD on dense rows",
     "predict": "predictions of many rows and of one",
     "startup": "import time",
+    "small": "small data with default parameters: every estimator, transformers, searches",
     "pipeline": "text to model: time and peak memory",
     "real_text": "accuracy and time on real text",
     "text": "text to rows, by hashes and by vocabularies",
-    "files": "svmlight files",
+    "files": "svmlight and CSV files",
     "categories": "one-hot and hashed categories: time and peak memory",
     "stream": "epochs over blocks cached on disk, and reading svmlight text",
     "click_log": "fastlin train on a generated log: time and peak memory",
@@ -53,7 +55,7 @@ def main() -> int:
     parser.add_argument("--plot", metavar="FILE", help="picture of suboptimality over time (exact)")
     parser.add_argument("--size", default="300M", help="bytes of the log of click_log (300M)")
     parser.add_argument("--folder", help="where click_log writes (the system's temporary folder)")
-    parser.add_argument("--data", metavar="FOLDER", help="texts for real_text")
+    parser.add_argument("--data", metavar="FOLDER", help="texts for real_text and small")
     options = parser.parse_args()
     if options.list:
         for name, purpose in BENCHMARKS.items():
@@ -79,6 +81,8 @@ def main() -> int:
             print("```", flush=True)
         elif name == "click_log":
             module.run(options.size, options.folder)
+        elif name == "small":
+            module.run(options.scale, options.rounds, options.data)
         elif name == "real_text":
             module.run(options.data, options.rounds)
         elif name == "exact":

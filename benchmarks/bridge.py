@@ -13,7 +13,7 @@ from .measure import in_turns, print_table, ratio
 
 __all__ = ["run"]
 
-_POWERS = (0, 0.5, 1, 1.5, 2)
+_POWERS = (0, 0.5, 1, 1.5, 2, 4, np.inf)
 _GAP = 1e-4
 
 
@@ -54,11 +54,14 @@ def run(scale: float, rounds: int) -> None:
     X, rng = data.X, np.random.default_rng(5)
     z = X @ (rng.normal(size=X.shape[1]) * (rng.random(X.shape[1]) < 0.02))
     y = z + rng.normal(size=len(z)) * z.std() / 2
-    alpha = 0.05 * float(np.abs(X.T @ (y - y.mean())).max()) / len(y)
+    slopes = np.abs(X.T @ (y - y.mean())) / len(y)
+    alpha = 0.05 * float(slopes.max())
     print(data.describe(), flush=True)
     rows = []
     for p in _POWERS:
-        model = BridgeRegressor(alpha, p=p, tol=_GAP, max_iter=20_000)
+        # of p = 1 and p = inf a twentieth of the least for which all weights are 0
+        strength = alpha if p < np.inf else 0.05 * float(slopes.sum())
+        model = BridgeRegressor(strength, p=p, tol=_GAP, max_iter=20_000)
         tasks = {"fastlin": lambda model=model: model.fit(X, y)}
         if p == 1:
             best = Lasso(alpha, tol=1e-8).fit(X, y)

@@ -1,11 +1,13 @@
-"""Reading svmlight text, beside scikit-learn: CPU time.
+"""Reading svmlight text beside scikit-learn, and CSV beside the csv module and pandas: CPU time.
 
-Ours and scikit-learn's run in turn in one process. Before they are timed their results are
-compared: equal, or there is no benchmark.
+They run in turn in one process. Before they are timed their results are compared: equal, or there
+is no benchmark.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import platform
 import statistics
 import tempfile
@@ -15,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from .measure import in_turns
 
 # How values are written: as LIBSVM's tools and most scripts do, with all digits, and not at all.
 SVMLIGHT_CASES = {"6 decimals": "%.6f", "17 digits": "%.17g", "binary": None}
@@ -99,6 +103,60 @@ def svmlight_rows(n_rows: int = 30_000, rounds: int = 5) -> list[dict[str, Any]]
     return found
 
 
+_NUMBERS, _CATEGORIES = 13, 26
+
+
+def csv_text(n_rows: int, seed: int = 0) -> bytes:
+    """Return a table of numbers I0, I1, ... and of categories C0, C1, ..., as logs of clicks."""
+    rng = np.random.default_rng(seed)
+    columns = {}
+    for j in range(_NUMBERS):
+        values = rng.normal(size=n_rows).round(4) if j % 3 else rng.geometric(0.02, n_rows)
+        columns[f"I{j}"] = list(map(str, values.tolist()))
+    for j, most in enumerate(np.geomspace(3, 30_000, _CATEGORIES)):
+        codes = (most ** rng.random(n_rows)).astype(np.int64)
+        words = (2654435761 * codes + 97 * j) % 2**32
+        columns[f"C{j}"] = [f"{word:08x}" for word in words.tolist()]
+    lines = [",".join(columns), *map(",".join, zip(*columns.values(), strict=True))]
+    return "\n".join(lines).encode() + b"\n"
+
+
+def csv_speeds(n_rows: int = 50_000, rounds: int = 3) -> dict[str, float]:
+    """Measure, in MB/s, how fast a table in memory is read: by us to cells and to numbers and codes
+    of categories, by the csv module to strings, and by pandas to numbers and categories."""
+    from fastlin._cells import CellNumbers
+    from fastlin._tables import cell_blocks, read_table
+
+    text = csv_text(n_rows)
+    names, *rows = csv.reader(io.StringIO(text.decode()))
+    columns = read_table(text, "csv").columns
+    if columns != dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)):
+        raise AssertionError("CSV: the cells differ")
+
+    def coded() -> None:
+        known = [CellNumbers() for _ in range(_CATEGORIES)]
+        for table in cell_blocks(text, "csv", n_rows=8192):
+            for j in range(_NUMBERS):
+                table.columns[f"I{j}"].numbers()
+            for j, numbers in enumerate(known):
+                numbers.number(table.columns[f"C{j}"])
+
+    tasks: dict[str, Callable[[], Any]] = {
+        "cells": lambda: sum(len(table.lines) for table in cell_blocks(text, "csv", n_rows=8192)),
+        "numbers and codes": coded,
+        "csv module": lambda: sum(1 for _ in csv.reader(io.StringIO(text.decode()))),
+    }
+    try:
+        import pandas as pd
+    except ImportError:
+        pass
+    else:
+        kinds = {f"C{j}": "category" for j in range(_CATEGORIES)}
+        tasks["pandas"] = lambda: pd.read_csv(io.BytesIO(text), dtype=kinds)
+    times = in_turns(tasks, rounds)
+    return {name: len(text) / 1e6 / statistics.median(own) for name, own in times.items()}
+
+
 def _line(row: dict[str, Any], *figures: str) -> str:
     """Return a line of a table: case, figures, ratio and spread."""
     spread = f"[{row['least']:.1f}, {row['most']:.1f}]"
@@ -117,6 +175,9 @@ def run() -> None:
     print(f"{'svmlight, MB/s':20}{'fastlin':>12}{'sklearn':>12}{'read only':>12}{'ratio':>9}")
     for row in svmlight_rows():
         print(_line(row, "MB/s", "scikit-learn MB/s", "read MB/s"))
+    print("\nCSV of 13 columns of numbers and 26 of categories, MB/s")
+    for name, speed in csv_speeds().items():
+        print(f"{name:20}{speed:12.0f}")
 
 
 if __name__ == "__main__":

@@ -116,7 +116,7 @@ def regularized_fits(axes: Any) -> None:
 
     models = {"no penalty": fitted(LinearRegression()), "ridge, alpha 1": fitted(Ridge(alpha=1.0))}
     plot.fitted_curves(models, x, y, ax=axes[0])
-    axes[0].set_ylabel("progression after a year")
+    axes[0].set_ylabel("progression after a year, score")
     axes[0].set_title("polynomials of degree 15, 37 patients")
 
 
@@ -137,6 +137,7 @@ def regularization_path(axes: Any) -> None:
 
     X, y, names = _diabetes()
     plot.regularization_path(regularization_path(X, y), names=names, ax=axes[0])
+    axes[0].set_ylabel("weight, sd of y per sd of a column")
     axes[0].set_title("lasso on diabetes")
 
 

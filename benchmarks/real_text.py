@@ -22,7 +22,7 @@ import numpy as np
 
 from .measure import cpu_seconds, print_table
 
-__all__ = ["run"]
+__all__ = ["read_texts", "run"]
 
 # A search may lie so many points of accuracy below scikit-learn's, in the mean over the seeds.
 POINTS = 0.5
@@ -74,7 +74,7 @@ def _quietly(rows: Iterator[list[str]]) -> Iterator[list[str]]:
         yield from rows
 
 
-def _read(folder: Path, name: str, part: str, label: str = "label") -> Any:
+def read_texts(folder: Path, name: str, part: str, label: str = "label") -> Any:
     """Texts and labels of a set, or None."""
     path = folder / name / f"{part}.jsonl.xz"
     if not path.exists():
@@ -101,7 +101,7 @@ def _searches(folder: Path) -> Iterator[list[str]]:
         ),
     }
     for name in SEARCHED:
-        found = _read(folder, name, "train" if name == "trec_qc" else "all")
+        found = read_texts(folder, name, "train" if name == "trec_qc" else "all")
         if found is None:
             continue
         texts, labels = found
@@ -143,7 +143,7 @@ def _tests(folder: Path, rounds: int) -> Iterator[list[str]]:
 
     peers = (sklearn.linear_model, sklearn.svm, sklearn.naive_bayes)
     for (name, label), (title, pattern) in TESTED.items():
-        parts = [_read(folder, name, part, label) for part in ("train", "test")]
+        parts = [read_texts(folder, name, part, label) for part in ("train", "test")]
         if None in parts:
             continue
         (train, y_train), (test, y_test) = parts

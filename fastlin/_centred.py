@@ -23,15 +23,15 @@ from ._row_slices import rows_taken
 from ._scores import rows_per_call
 
 __all__ = [
-    "NO_VARIANCE", "ROUNDING", "Centred", "blocks", "gram", "hessian_product", "is_denselike",
-    "kernel_matrix", "measured", "moments", "reach", "slack", "squares_about",
+    "DENSE_SHARE", "NO_VARIANCE", "ROUNDING", "Centred", "blocks", "gram", "hessian_product",
+    "is_denselike", "kernel_matrix", "measured", "moments", "reach", "slack", "squares_about",
 ]  # fmt: skip
 
 # Bytes of a block of dense rows in double: it passes through the cache twice
 _BLOCK_BYTES = 1 << 20
 _MOST_BYTES = 1 << 26
 # Share of entries stored from which sparse rows are multiplied as dense ones
-_DENSE_SHARE = 0.15
+DENSE_SHARE = 0.15
 # A relative gap below it is rounding
 ROUNDING = 1e-12
 # A variance below this share of the mean square is none
@@ -84,7 +84,7 @@ class Centred:
 
 def is_denselike(X: Rows) -> bool:
     """Whether the rows are dense, or so full that they may as well be."""
-    return X.layout == "dense" or X.nnz > _DENSE_SHARE * X.shape[0] * X.shape[1]
+    return X.layout == "dense" or X.nnz > DENSE_SHARE * X.shape[0] * X.shape[1]
 
 
 def blocks(X: Rows, h: np.ndarray, c: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ._centred import Centred, blocks
-from ._lapack import lapack
+from ._lapack import factored, lapack
 
 __all__ = ["cholesky", "rough_inverse"]
 
@@ -20,22 +20,19 @@ def cholesky(matrix: np.ndarray, l2: float) -> tuple[Callable[[np.ndarray], np.n
     The matrix is overwritten. A row of zeros solves to 0. Where it is singular up to rounding, its
     eigenvalues serve.
     """
-    from scipy.linalg import cho_factor, cho_solve, eigh
-    from scipy.linalg.lapack import dpocon
+    from scipy.linalg import eigh
+    from scipy.linalg.lapack import dpocon, dpotrf, dpotrs
 
-    matrix[np.diag_indices_from(matrix)] += l2
-    size = np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
+    diagonal = np.einsum("ii->i", matrix)  # a view, which may be written to
+    diagonal += l2
+    size = np.sqrt(np.maximum(diagonal, 0.0))
     scale = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0)
     matrix *= scale[:, None]
     matrix *= scale
-    matrix[np.diag_indices_from(matrix)] = 1.0
+    diagonal[:] = 1.0
     norm = float(np.abs(matrix).sum(axis=0).max())
-    rcond = 0.0
-    try:
-        factor = lapack(cho_factor, matrix, lower=True)
-        rcond = float(dpocon(factor[0], norm, uplo="L")[0])
-    except np.linalg.LinAlgError:
-        pass
+    factor, refused = factored(dpotrf, matrix)
+    rcond = 0.0 if refused else float(dpocon(factor, norm, uplo="L")[0])
     if rcond <= len(matrix) * _EPS:
         values, vectors = lapack(eigh, matrix)
         kept = values > len(values) * _EPS * values[-1]
@@ -45,7 +42,8 @@ def cholesky(matrix: np.ndarray, l2: float) -> tuple[Callable[[np.ndarray], np.n
 
     def solve(g: np.ndarray) -> np.ndarray:
         """(matrix + l2 I)^-1 g, of a vector or of columns"""
-        return _scaled(scale, cho_solve(factor, _scaled(scale, g), check_finite=False))
+        solved = dpotrs(factor, _scaled(scale, g), lower=1)[0]
+        return _scaled(scale, solved.reshape(g.shape))
 
     return solve, rcond
 

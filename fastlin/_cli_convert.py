@@ -22,7 +22,7 @@ from ._cli_data import (
     is_empty,
     with_pipe_opened,
 )
-from ._cli_stream import fitted_encoder, wanted_columns
+from ._cli_stream import encoded_blocks
 from ._cli_terminal import Progress, UsageError, is_same_file, spelt, write_texts
 from ._delimited import delimited_text
 from ._files import check_writable, is_unseekable
@@ -39,6 +39,8 @@ _TARGETS = ("svmlight", "csv", "tsv", "jsonl")
 _FOR_FEATURES = ("label", "text", "categorical", "ngrams", "n_features", "classes")
 # Beyond this many cells per row a table is the wrong place for rows of svmlight.
 _MOST_COLUMNS = 100_000
+# What stands for the value of a key that an object of JSON lines lacks
+_ABSENT = object()
 
 
 def convert(args: Namespace) -> int:
@@ -87,7 +89,7 @@ def _pieces(
     source, name = format_of(args), display_name(args.data)
     if source != "svmlight" and to == "svmlight":
         check_options(args, source, name)
-        yield from _encoded(args, source, pipe, progress)
+        yield from _encoded(args, source, progress)
         return
     _refuse_options(args, source, name)
     if source != "svmlight":
@@ -122,18 +124,18 @@ def _examples(args: Namespace) -> Iterator[tuple[Any, np.ndarray]]:
 
 
 def _encoded(
-    args: Namespace, source: str, pipe: bool, progress: Progress
+    args: Namespace, source: str, progress: Progress
 ) -> Iterator[tuple[int, str]]:
     """A table as svmlight; the first column has the index 1."""
-    encoder = fitted_encoder(args, source, pipe, progress)
+
+    def target(table: Columns, kinds: list[str | None]) -> np.ndarray:
+        return _label_numbers(args, table, kinds)
+
     # numbers stay as they are: whoever reads the file may scale them, and other files alike
-    encoder.mean_, encoder.scale_ = np.zeros_like(encoder.mean_), np.ones_like(encoder.scale_)
-    wanted = dict.fromkeys([*wanted_columns(args), *encoder.numeric_, *encoder.categorical_])
-    kinds: list[str | None] = []
-    for table in column_blocks(args, source, _ROWS_AT_ONCE, tuple(wanted)):
-        labels = checked_labels(_label_numbers(args, table, kinds), len(table), False)
-        rows = checked_rows(encoder.transform(table))
-        yield len(table), "".join(lines_of(rows, labels, None, 1))
+    _, blocks = encoded_blocks(args, source, _ROWS_AT_ONCE, target, progress, scales=False)
+    for X, y in blocks:
+        labels = checked_labels(y, len(y), False)
+        yield len(y), "".join(lines_of(checked_rows(X), labels, None, 1))
 
 
 def _label_numbers(args: Namespace, table: Columns, kinds: list[str | None]) -> np.ndarray:
@@ -161,9 +163,12 @@ def _tables(args: Namespace, source: str, to: str, pipe: bool) -> Iterator[dict[
             )
         for block in column_blocks(args, source, _ROWS_AT_ONCE):
             names |= dict.fromkeys(block.columns)
-    for table in column_blocks(args, source, _ROWS_AT_ONCE, tuple(names)):
+    absent = _ABSENT if to == "jsonl" else None
+    for table in column_blocks(args, source, _ROWS_AT_ONCE, tuple(names), absent):
         columns = {name: list(table.columns[name]) for name in names or table.columns}
         for name in columns if args.numeric == "all" else args.numeric or ():
+            column = [None if value is _ABSENT else value for value in table.column(name)]
+            table.columns[name] = column
             columns[name] = [_number(value) for value in table.numbers(name).tolist()]
         _refuse(table, columns, (bytes,) if to == "jsonl" else (bytes, dict, list))
         yield columns
@@ -215,8 +220,9 @@ def _table_texts(blocks: Iterable[dict[str, list]], to: str) -> Iterator[tuple[i
         if to == "jsonl":
             # What JSON has no form for, such as a date, is a text, as it is in a cell.
             encoder = json.JSONEncoder(ensure_ascii=False, default=spelt)
-            objects = (dict(zip(columns, row, strict=True)) for row in rows)
-            text = "".join(encoder.encode(each) + "\n" for each in objects)
+            objects = [dict(zip(columns, row, strict=True)) for row in rows]
+            given = ({k: v for k, v in each.items() if v is not _ABSENT} for each in objects)
+            text = "".join(encoder.encode(each) + "\n" for each in given)
         else:
             cells: list[Iterable[str]] = [list(map(_cell, row)) for row in rows]
             if is_first:

@@ -18,8 +18,8 @@ from ._delimited import decoded_lines, separator_hint
 from ._files import beginning_of_stdin, is_unseekable, opened_for_reading, opened_once
 from ._named_columns import Columns, class_labels
 from ._params import shown
-from ._tables import Table, table_blocks
-from .io import detect_format, load_svmlight_file, read_table
+from ._tables import Table, cell_blocks, joined
+from .io import detect_format, load_svmlight_file
 
 __all__ = [
     "Examples",
@@ -112,21 +112,22 @@ def check_header(args: Namespace, format: str) -> None:
 def read_columns(args: Namespace, format: str) -> Columns:
     """Read a table."""
     check_header(args, format)
-    table = read_table(args.data, format, header=not args.no_header)
+    table = joined(cell_blocks(args.data, format, header=not args.no_header))
     if not table.lines:
         raise _no_rows(args)
     return _named(args, format, table)
 
 
 def column_blocks(
-    args: Namespace, format: str, n_rows: int, wanted: tuple[str, ...] = ()
+    args: Namespace, format: str, n_rows: int, wanted: tuple[str, ...] = (), absent: Any = None
 ) -> Iterator[Columns]:
     """Read a table in blocks, none of which is empty; those of JSON lines have the columns
-    `wanted`."""
+    `wanted`, with `absent` where a key is."""
     check_header(args, format)
     columns, is_first = wanted if format == "jsonl" else (), True
-    for table in table_blocks(
-        args.data, format, header=not args.no_header, columns=columns, n_rows=n_rows
+    for table in cell_blocks(
+        args.data, format, header=not args.no_header, columns=columns, n_rows=n_rows,
+        absent=absent,
     ):
         if table.lines:
             is_first = False

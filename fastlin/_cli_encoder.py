@@ -2,43 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ._base import Estimator, TransformerMixin
-from ._category_hashes import category_text
+from ._cells import CellNumbers
+from ._encoder_fit import EncoderFit, category_strings, numbers_of
 from ._hstack import hstack
-from ._named_columns import Columns, NamedArray
-from ._params import ArrayLike, Constraint, Either, Instance, Integer, OneOf, is_nan
-from .categories import OneHotEncoder
-from .text import HashedNgram, HashingVectorizer
+from ._named_columns import Columns
+from ._params import ArrayLike, Constraint, Either, Instance, Integer, OneOf
 
 __all__ = ["ColumnEncoder"]
 
 # Characters that are looked through for the n-grams behind hashed columns; that runs at the speed
 # of Python (about a second for these), and a sample serves as well.
 _EXPLAINED_CHARACTERS = 4_000_000
-_NO_NUMBER = "; name it in --categorical if it holds categories"
-
-
-def _category(value: Any) -> str:
-    """Return a category as text, so that 1 in JSON and "1" in CSV are the same."""
-    if isinstance(value, str):
-        return value
-    if value is None or is_nan(value):
-        return ""
-    text = category_text(value)
-    return str(text).lower() if isinstance(value, (bool, np.bool_)) else str(text)
-
-
-def _cells(table: Columns, names: list[str]) -> NamedArray:
-    """Return columns of categories with their names, which `OneHotEncoder` has in its messages."""
-    cells = np.empty((len(table), len(names)), dtype=object)
-    for j, name in enumerate(names):
-        cells[:, j] = [_category(value) for value in table.column(name)]
-    return NamedArray(cells, names)
 
 
 class ColumnEncoder(TransformerMixin, Estimator):
@@ -158,34 +139,22 @@ class ColumnEncoder(TransformerMixin, Estimator):
         ValueError
             As `fit`.
         """
-        self._check_params()
-        numbers: Any = None
-        known: list[dict[str, None]] = []
-        for table in tables:
-            if numbers is None:
-                self.numeric_ = self._chosen(table, "numeric")
-                self.categorical_ = self._chosen(table, "categorical")
-                self._check_columns()
-                known = [{} for _ in self.categorical_]
-            numbers = self._merged(numbers, table)
-            for categories, name in zip(known, self.categorical_, strict=True):
-                categories.update(dict.fromkeys(map(_category, table.column(name))))
-        _, self.mean_, variance = numbers
-        deviation = np.sqrt(variance)
-        # Rounding leaves a constant column a tiny deviation.
-        tiny = 8 * np.finfo(np.float64).eps * np.abs(self.mean_)
-        self.scale_ = np.where(deviation > tiny, deviation, 1.0)
-        self.category_encoder_ = self._encoder_of(known) if known else None
-        widths = [len(self.numeric_), sum(map(len, known)), 0]
-        self.text_encoder_ = None
-        if self.text is not None:
-            self.text_encoder_ = HashingVectorizer(
-                ngram_range=tuple(self.ngram_range), n_features=self.n_features
-            ).fit()
-            widths[2] = int(self.n_features)
-        self.ngrams_: dict[int, HashedNgram] = {}
-        self.n_columns_ = sum(widths)
+        tables = iter(tables)
+        first = next(tables)
+        fit = self.fit_begun(first)
+        for table in itertools.chain([first], tables):
+            fit.add(table)
+        fit.finish()
         return self
+
+    def fit_begun(self, table: Columns, scales: bool = True) -> EncoderFit:
+        """Begin to learn from blocks with the columns of this one, which is not yet learnt from;
+        numbers stay as they are unless it `scales`."""
+        self._check_params()
+        self.numeric_ = self._chosen(table, "numeric")
+        self.categorical_ = self._chosen(table, "categorical")
+        self._check_columns()
+        return EncoderFit(self, scales)
 
     def transform(self, X: Any) -> Any:
         """Encode a table.
@@ -208,15 +177,60 @@ class ColumnEncoder(TransformerMixin, Estimator):
         """
         self._check_fitted("transform")
         table = self._table(X)
+        texts = None
+        if self.text_encoder_ is not None:
+            texts = self.text_encoder_.transform(table.texts(self.text))
+        return self.assembled(numbers_of(table, self.numeric_), self._places(table), texts)
+
+    def assembled(self, numbers: np.ndarray, places: np.ndarray, texts: Any) -> Any:
+        """Put numbers, categories and texts side by side.
+
+        Parameters
+        ----------
+        numbers : ndarray of shape (n_samples, n_numeric)
+        places : ndarray of shape (n_samples, n_categorical), dtype int32
+            The place of each category among those of its column; -1 for none.
+        texts : csr_matrix or None
+
+        Returns
+        -------
+        csr_matrix of shape (n_samples, n_columns_)
+        """
         blocks = []
         if self.numeric_:
-            numbers = np.column_stack([table.numbers(name, _NO_NUMBER) for name in self.numeric_])
             blocks.append((numbers - self.mean_) / self.scale_)
         if self.category_encoder_ is not None:
-            blocks.append(self.category_encoder_.transform(_cells(table, self.categorical_)))
-        if self.text_encoder_ is not None:
-            blocks.append(self.text_encoder_.transform(table.texts(self.text)))
+            blocks.append(self.category_encoder_._from_places(places))
+        if texts is not None:
+            blocks.append(texts)
         return hstack(blocks).to_csr()
+
+    def _places(self, table: Columns) -> np.ndarray:
+        """The places of categories; those that are new are warned of."""
+        places = np.empty((len(table), len(self.categorical_)), np.int32)
+        unknown = []
+        for j, (known, name) in enumerate(zip(self._lookups(), self.categorical_, strict=True)):
+            column = category_strings(table, name)
+            places[:, j] = known.find(column)
+            new = np.flatnonzero(places[:, j] < 0).tolist()
+            unknown.append(list(dict.fromkeys(column[row] for row in new)))
+        if self.category_encoder_ is not None:
+            self.category_encoder_._warn_of_unknown(unknown)
+        return places
+
+    def _lookups(self) -> list[CellNumbers]:
+        """The categories of each column, to be looked up; made once."""
+        if self.category_encoder_ is None:
+            return []
+        made_of, lookups = vars(self).get("_lookup", (None, None))
+        if made_of is not self.category_encoder_:
+            lookups = [CellNumbers(known.tolist()) for known in self.category_encoder_.categories_]
+            self._lookup = self.category_encoder_, lookups
+        return lookups
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Compiled tables are made again when they are needed.
+        return {name: value for name, value in super().__getstate__().items() if name != "_lookup"}
 
     def explain(self, X: Any, columns: Sequence[int]) -> None:
         """Remember the n-grams behind columns of the result.
@@ -331,34 +345,3 @@ class ColumnEncoder(TransformerMixin, Estimator):
             if names.count(name) > 1 or name == self.label:
                 what = "is the label" if name == self.label else "is named twice"
                 raise ValueError(f"the column {name!r} {what}; each column has one use.")
-
-    def _merged(self, before: Any, table: Columns) -> tuple:
-        """(rows, means, variances) of the numbers of this block and of those before."""
-        columns = [table.numbers(name, _NO_NUMBER) for name in self.numeric_]
-        n = len(table)
-        with np.errstate(over="ignore", invalid="ignore"):
-            mean = np.array([column.mean() for column in columns])
-            variance = np.array([column.var() for column in columns])
-            if before is not None:
-                n0, mean0, variance0 = before
-                share, step = n / (n0 + n), mean - mean0
-                spread = step**2 * share * (1 - share)
-                variance = variance0 + (variance - variance0) * share + spread
-                n, mean = n0 + n, mean0 + step * share
-        for name, one in zip(self.numeric_, variance, strict=True):
-            if not np.isfinite(one):
-                raise ValueError(
-                    f"the column {name!r} holds numbers whose squares overflow: divide it by a "
-                    "constant."
-                )
-        return n, mean, variance
-
-    def _encoder_of(self, known: list[dict[str, None]]) -> OneHotEncoder:
-        """An encoder that has seen these categories."""
-        longest = max(map(len, known))
-        table = Columns({
-            name: [*found, *[next(iter(found))] * (longest - len(found))]
-            for name, found in zip(self.categorical_, known, strict=True)
-        })  # fmt: skip
-        encoder = OneHotEncoder(handle_unknown="ignore", output="rows")
-        return encoder.fit(_cells(table, self.categorical_))

@@ -123,7 +123,7 @@ def _table_blocks(args: Namespace, first: Any) -> Iterator[tuple[Any, Any, Any]]
                 if name not in table.columns:
                     table.columns[name] = [None] * len(table)
         is_first = False
-        y = table.columns.get(label)
+        y = None if label not in table.columns else list(table.columns[label])
         yield table if is_encoder else table.texts(text), y, table
 
 

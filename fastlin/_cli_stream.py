@@ -1,11 +1,16 @@
-"""`train` on a file larger than memory: blocks of rows wait on disk between the epochs."""
+"""`train` on a file larger than memory: blocks of rows wait on disk between the epochs.
+
+A table with categories or numbers waits on disk once before that, as numbers and codes: what column
+a category goes to is known after the last row.
+"""
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,14 +29,16 @@ from ._cli_data import (
 from ._cli_encoder import ColumnEncoder
 from ._cli_task import fit_to_target, learner_of
 from ._cli_terminal import Progress, UsageError
+from ._encoder_fit import EncoderFit, Seen
 from ._files import COMPRESSED, is_unseekable
 from ._memory import available_memory
 from ._named_columns import Columns, class_labels
 from ._sgd import TARGET_LOSSES
+from ._spool import Spool
 from ._stream_fit import BLOCK_BYTES, StreamOptions, fit_classes, fit_regression
 from ._stream_source import svmlight_blocks
 
-__all__ = ["Streamed", "fitted_encoder", "has_to_stream", "train_stream", "wanted_columns"]
+__all__ = ["Streamed", "encoded_blocks", "has_to_stream", "train_stream"]
 
 # Bytes of memory that a byte of a file may become: numbers of svmlight, Python objects of tables
 _GROWTH = {"svmlight": 1.5, "csv": 12.0, "tsv": 12.0, "jsonl": 12.0, "parquet": 40.0}
@@ -77,7 +84,6 @@ def train_stream(args: Namespace, progress: Progress) -> Streamed:
     """Learn from the data block by block."""
     is_regression = args.loss in TARGET_LOSSES
     learner = learner_of(args, is_regression)
-    pipe = args.data == "-" or is_unseekable(args.data)
     with with_pipe_opened(args):
         format, name = format_of(args), display_name(args.data)
         if is_empty(args.data):
@@ -88,9 +94,16 @@ def train_stream(args: Namespace, progress: Progress) -> Streamed:
             check_header(args, format)
             blocks = _svmlight(args, is_regression, progress)
         else:
-            encoder = fitted_encoder(args, format, pipe, progress)
             sample = _TextSample(args.text) if args.text is not None else None
-            blocks = _encoded(args, format, encoder, sample, is_regression)
+
+            def target(table: Columns, kinds: list[str | None]) -> np.ndarray:
+                if sample is not None:
+                    sample.add(table.texts(args.text))
+                return table.numbers(args.label) if is_regression else class_labels(
+                    table, args.label, kinds
+                )
+
+            encoder, blocks = encoded_blocks(args, format, _ROWS_AT_ONCE, target, progress)
         options = StreamOptions({
             "source": blocks, "label": None, "encoder": None, "format": None, "header": True,
             "n_features": None, "zero_based": True, "dtype": np.float64,
@@ -160,37 +173,67 @@ def _svmlight(args: Namespace, is_regression: bool, progress: Progress) -> Itera
         raise UsageError(f"{name} has no examples.")
 
 
-def fitted_encoder(args: Namespace, format: str, pipe: bool, progress: Progress) -> ColumnEncoder:
-    """The encoder of a table; categories and numbers take a pass of their own."""
-    if pipe and (args.categorical is not None or args.numeric is not None):
-        raise UsageError(
-            "--categorical and --numeric read DATA twice where it comes in blocks, which a pipe "
-            "can't be: write it to a file first."
-        )
-    if pipe:
-        # Texts are hashed, which needs no data: a row says what there is to know.
-        named = Columns({args.label: [""], args.text: [""]}, None, display_name(args.data))
-        return make_encoder(args, named).fit(named)
-    blocks = column_blocks(args, format, _ROWS_AT_ONCE, wanted_columns(args))
-    first = next(blocks)
+def encoded_blocks(
+    args: Namespace,
+    format: str,
+    n_rows: int,
+    target: Callable[[Columns, list[str | None]], np.ndarray],
+    progress: Progress,
+    scales: bool = True,
+) -> tuple[ColumnEncoder, Iterator[tuple]]:
+    """The encoder of a table, and its blocks of so many rows as (matrix, targets).
+
+    The table is read once. Texts are hashed, which needs to know nothing of other rows; where there
+    are categories or numbers, the encoder is fitted, and its blocks come, when all is read.
+    `target` makes targets of a block, and is given a list to keep what `class_labels` does. Unless
+    it `scales`, numbers stay as they are.
+    """
+    tables = column_blocks(args, format, n_rows, _wanted_columns(args))
+    first = next(tables)
     encoder = make_encoder(args, first)
-    if args.categorical is None and args.numeric is None:
-        blocks.close()
-        return encoder.fit(first)
+    fit, kinds = encoder.fit_begun(first, scales), list[str | None]()
+    tables = itertools.chain([first], tables)
+    if args.categorical is not None or args.numeric is not None:
+        return encoder, _spooled(args, format, fit, tables, target, progress)
+    fit.add(first)
+    fit.finish()
+    return encoder, ((encoder.transform(table), target(table, kinds)) for table in tables)
 
-    def counted() -> Iterator[Columns]:
-        """All blocks, said."""
-        n_rows = len(first)
-        yield first
-        for block in blocks:
-            n_rows += len(block)
+
+def _spooled(
+    args: Namespace, format: str, fit: EncoderFit, tables: Iterable[Columns], target: Callable,
+    progress: Progress,
+) -> Iterator[tuple]:
+    """Blocks of a table by way of a temporary file."""
+    encoder = fit.encoder
+    kinds: list[str | None] = []
+    n_rows = 0
+    with Spool(getattr(args, "cache_dir", None)) as spool:
+        for table in tables:
+            if format == "jsonl":  # whose objects may lack keys for a while
+                for name in (*encoder.numeric_, *encoder.categorical_):
+                    table.columns.setdefault(name, [None] * len(table))
+            seen = fit.see(table)
+            texts = () if seen.texts is None else (
+                seen.texts.data, seen.texts.indices, seen.texts.indptr
+            )
+            spool.append([seen.numbers, seen.codes, target(table, kinds), *texts])
+            n_rows += len(table)
             progress.say(f"looking for categories and scales: {n_rows:,} rows")
-            yield block
+        fit.finish()
+        for numbers, codes, y, *texts in spool:
+            matrix = _text_matrix(texts, encoder.text_encoder_) if texts else None
+            yield fit.encoded(Seen(numbers, codes, matrix)), y
 
-    return encoder.fit_blocks(counted())
+
+def _text_matrix(parts: list[np.ndarray], encoder: Any) -> Any:
+    """Hashed n-grams of some rows."""
+    from scipy.sparse import csr_matrix
+
+    return csr_matrix(tuple(parts), shape=(len(parts[2]) - 1, encoder.n_features))
 
 
-def wanted_columns(args: Namespace) -> tuple[str, ...]:
+def _wanted_columns(args: Namespace) -> tuple[str, ...]:
     """Columns that a block of JSON lines may lack because its rows do."""
     names = [args.label, args.text]
     for given in (args.categorical, args.numeric):
@@ -218,18 +261,3 @@ class _TextSample:
     def columns(self, name: str) -> Columns:
         """What was kept."""
         return Columns({self._name: self._texts}, None, name)
-
-
-def _encoded(
-    args: Namespace, format: str, encoder: ColumnEncoder, sample: _TextSample | None,
-    is_regression: bool,
-) -> Iterator[tuple]:
-    """Blocks of a table as a matrix and targets."""
-    wanted = dict.fromkeys([*wanted_columns(args), *encoder.numeric_, *encoder.categorical_])
-    kinds: list[str | None] = []
-    for table in column_blocks(args, format, _ROWS_AT_ONCE, tuple(wanted)):
-        y = table.numbers(args.label) if is_regression else class_labels(table, args.label, kinds)
-        X = encoder.transform(table)
-        if sample is not None:
-            sample.add(table.texts(args.text))
-        yield X, y

@@ -188,7 +188,8 @@ def as_table(X: Any) -> np.ndarray:
             # numpy would turn the numbers of a mixed list into text.
             array = np.array(X, dtype=object)
     except ValueError as error:
-        raise ValueError(f"X must be a table, got rows that don't fit: {error}.") from None
+        reason = str(error).rstrip(".")
+        raise ValueError(f"X must be a table, got rows that don't fit: {reason}.") from None
     if array.dtype.kind == "c":
         raise ValueError("Complex data not supported: X holds complex numbers.")
     if array.dtype.kind not in _KINDS:

@@ -22,7 +22,8 @@ from ._core.rows import Rows
 from ._parallel import Cancelled, is_cancelled
 from ._scores import rows_per_call
 
-__all__ = ["add_counts", "in_the_limit", "largest", "scores", "smallest", "smoothed_logs"]
+__all__ = ["add_counts", "in_the_limit", "largest", "scores", "smallest", "smoothed_logs",
+           "smoothed_ratios"]  # fmt: skip
 
 _ONES = np.empty(0)
 # Logarithms per call of the kernel: about 50 ms.
@@ -93,6 +94,14 @@ def add_counts(X: Rows, codes: np.ndarray, weight: np.ndarray | None, threshold:
     return class_count, feature_count
 
 
+def _alike(whole: Any, alpha: Any, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Both as contiguous arrays of one shape, which goes with that of the counts."""
+    pair = np.broadcast_arrays(*(np.atleast_2d(a).astype(np.float64) for a in (whole, alpha)))
+    if np.broadcast_shapes(pair[0].shape, shape) != shape:
+        _check_size(pair[0], shape)
+    return np.ascontiguousarray(pair[0]), np.ascontiguousarray(pair[1])
+
+
 def smoothed_logs(counts: np.ndarray, sign: int, whole: Any, alpha: Any,
                   shift: np.ndarray | None = None, factor: float = 1.0) -> np.ndarray:
     """factor (log(whole + sign counts + alpha) - shift) of shape (K, d), stored by features, as
@@ -100,8 +109,7 @@ def smoothed_logs(counts: np.ndarray, sign: int, whole: Any, alpha: Any,
     shape (K,). The logarithm of 0 is -inf."""
     K, d = counts.shape
     out = np.empty((d, K))
-    pair = np.broadcast_arrays(*(np.atleast_2d(a).astype(np.float64) for a in (whole, alpha)))
-    whole, alpha = map(np.ascontiguousarray, pair)
+    whole, alpha = _alike(whole, alpha, counts.shape)
     with np.errstate(divide="ignore"):
         log_whole = np.log(whole + alpha)
     shift, piece = np.zeros(K) if shift is None else shift, 1 + _NUMBERS_PER_CALL // K
@@ -112,6 +120,24 @@ def smoothed_logs(counts: np.ndarray, sign: int, whole: Any, alpha: Any,
             min(start + piece, d),
         )  # fmt: skip
     return out.T
+
+
+def smoothed_ratios(counts: np.ndarray, rest: np.ndarray, alpha: Any) -> tuple:
+    """log(counts + alpha) - log(rest - counts + alpha) of shape (K, d), stored by features, and the
+    sums per class of log(rest - counts + alpha) - log(rest + alpha), in one pass; `rest` and
+    `alpha` as `whole` and `alpha` above, alpha > 0."""
+    K, d = counts.shape
+    out, sums, none = np.empty((d, K)), np.zeros(K), np.zeros(K)
+    rest, alpha = _alike(rest, alpha, counts.shape)
+    log_rest, piece = np.log(rest + alpha), 1 + _NUMBERS_PER_CALL // 2 // K
+    ratio, zeros = np.log(alpha) - log_rest, np.zeros_like(alpha)
+    for start in range(0, d, piece):
+        _look_for_the_end()
+        _counts.smoothed_ratios(
+            counts, rest, alpha, log_rest, zeros, ratio, none, out, sums, start,
+            min(start + piece, d),
+        )  # fmt: skip
+    return out.T, sums
 
 
 def scores(X: Rows, threshold: float | None, W: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -23,6 +23,8 @@ __all__ = ["Rows", "as_rows", "canonical_csr", "checked_sparse_rows", "compact_r
 
 # Entries per call of a scan: some milliseconds.
 _PIECE = 1 << 24
+# Entries per call that sorts them
+_SORTED_PIECE = 1 << 22
 _MAX_COLUMNS = np.iinfo(np.int32).max
 
 
@@ -140,7 +142,8 @@ def _number_array(X: Any) -> np.ndarray:
     try:
         array = np.asarray(X)
     except ValueError as error:
-        raise ValueError(f"X must be a 2d array, got rows that don't fit: {error}.") from None
+        reason = str(error).rstrip(".")
+        raise ValueError(f"X must be a 2d array, got rows that don't fit: {reason}.") from None
     if array.dtype.kind in "OUSV" or array.dtype.kind == "T":
         _refuse_complex_objects(array)
         array = _with_nan(array)
@@ -383,6 +386,20 @@ def canonical_csr(
 
 def _canonical(values, indices, indptr, shape):
     """Copies with sorted columns and duplicates added up."""
+    n, longest = shape[0], int(np.diff(indptr).max())
+    in_order, place = np.empty_like(indices), np.empty(len(indices), np.int64)
+    # so many entries hold a column twice, and their places have no room in a key
+    distinct, start = longest <= shape[1], 0
+    keys = np.empty(2 * longest if distinct else 0, np.uint64)
+    while distinct and start < n:
+        stop = int(np.searchsorted(indptr, indptr[start] + _SORTED_PIECE))
+        stop = min(max(stop, start + 1), n)
+        distinct &= _rows.sort_columns(
+            indptr, indices, shape[1], in_order, place, keys, start, stop
+        )
+        start = stop
+    if distinct:
+        return values[place], in_order, indptr
     from scipy.sparse import csr_matrix
 
     # scipy adds up in place: give it arrays of its own

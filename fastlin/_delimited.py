@@ -1,31 +1,37 @@
-"""Delimited text: bytes to lines to columns of strings, and rows back to text.
+"""Delimited text: bytes to rows to columns of cells, and rows back to text.
 
-Loops of Python run over pieces of text and over batches of rows, not over lines, which would take
-twice the time of the csv module itself.
+A block of rows is the text that they stand in, and where in it their cells are, which compiled code
+finds (`_core.cells`). No cell becomes a Python object before somebody asks for it.
 """
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
 import itertools
-import threading
 from collections.abc import Iterable, Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
+import numpy as np
+
+from ._cells import Cells
+from ._core import cells as core
 from ._files import readable
 
 __all__ = [
-    "decoded_lines", "delimited_columns", "delimited_text", "separator_hint", "unlimited_fields",
+    "checked_pieces", "decoded_lines", "delimited_columns", "delimited_text", "separator_hint",
 ]  # fmt: skip
 
 _PIECE = 1 << 18
-_ROWS_IN_CACHE = 256
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_field_limit_lock = threading.Lock()
-# Readers under way, and the limit on cells that was there before the first of them.
-_field_limit = {"readers": 0, "before": 0}
+# Rows, and cells of the first one, that there is room for at first
+_ROWS_AT_FIRST = 4096
+_CELLS_AT_FIRST = 256
+_MESSAGES = {
+    core.AFTER_QUOTE: "{delimiter!r} expected after '\"' in field {n}",
+    core.AFTER_RETURN: "field {n} has a carriage return in it, but no quotes around it",
+    core.LONG: "the row is longer than 2 GiB; is a quote not closed?",
+}
 
 
 def separator_hint(cells: list[str]) -> str:
@@ -41,13 +47,9 @@ def separator_hint(cells: list[str]) -> str:
     return ""
 
 
-def decoded_lines(stream: BinaryIO, name: str) -> Iterator[str]:
-    """Yield the lines of a UTF-8 stream with their ends."""
-    return itertools.chain.from_iterable(_decoded_pieces(stream, name))
-
-
-def _decoded_pieces(stream: BinaryIO, name: str) -> Iterator[Iterable[str]]:
-    """Yield what gives some lines after the other: one loop of Python per piece, not per line."""
+def checked_pieces(stream: BinaryIO, name: str) -> Iterator[bytes]:
+    """Yield the bytes of a UTF-8 stream in pieces of whole lines, some hundred kilobytes or more
+    each; those before a line that is not UTF-8, then the error for it."""
     read = getattr(stream, "read1", stream.readline)
     number, parts, goes_on = 1, [], True
     with readable(stream, name):
@@ -66,125 +68,168 @@ def _decoded_pieces(stream: BinaryIO, name: str) -> Iterator[Iterable[str]]:
             parts = [data[end:]]
             if number == 1 and piece:
                 piece = piece.removeprefix(_BYTE_ORDER_MARK)
-            # lines end with this character only
-            yield from map(_lines_of, _decoded(piece, name, number))
+            yield from _checked(piece, name, number)
             number += piece.count(b"\n")
 
 
-def _lines_of(text: str) -> Iterable[str]:
-    """The lines of a text with their ends, which are newlines and nothing else."""
-    return io.StringIO(text, newline="\n")
-
-
-def _decoded(piece: bytes, name: str, number: int) -> Iterator[str]:
-    """The text of some lines; of those before one that is not UTF-8, then the error for it."""
+def _checked(piece: bytes, name: str, number: int) -> Iterator[bytes]:
+    """Some lines as they are; those before one that is not UTF-8, then the error for it."""
     try:
-        yield piece.decode("utf-8")
+        if not piece.isascii():
+            piece.decode("utf-8")
     except UnicodeDecodeError as error:
         start = piece.rfind(b"\n", 0, error.start) + 1
-        text = piece[:start].decode("utf-8")
-        yield text
+        yield piece[:start]
         place = error.start - start + 1
         raise ValueError(
-            f"{name}, line {number + text.count(chr(10))}: not UTF-8 (byte "
+            f"{name}, line {number + piece.count(10, 0, start)}: not UTF-8 (byte "
             f"{piece[error.start]:#04x} at position {place})."
         ) from None
+    yield piece
 
 
-@contextlib.contextmanager
-def unlimited_fields() -> Iterator[None]:
-    """Lift the csv module's limit of 131,072 characters per cell while files are read.
+def decoded_lines(stream: BinaryIO, name: str) -> Iterator[str]:
+    """Yield the lines of a UTF-8 stream with their ends, which are newlines and nothing else."""
+    # one loop of Python per piece, not per line
+    return itertools.chain.from_iterable(
+        io.StringIO(piece.decode("utf-8"), newline="\n") for piece in checked_pieces(stream, name)
+    )
 
-    The limit is global: the first reader lifts it, the last one restores it.
+
+class _RowReader:
+    """Takes rows from pieces of text.
+
+    Parameters
+    ----------
+    pieces : iterator of bytes
+        Whole lines, all but the last of which end with a newline.
+    name : str
+        The file's name in messages.
+    delimiter : str
+        One character of ASCII.
     """
-    with _field_limit_lock:
-        if not _field_limit["readers"]:
-            _field_limit["before"] = csv.field_size_limit(2**31 - 1)
-        _field_limit["readers"] += 1
-    try:
-        yield
-    finally:
-        with _field_limit_lock:
-            _field_limit["readers"] -= 1
-            if not _field_limit["readers"]:
-                csv.field_size_limit(_field_limit["before"])
 
+    def __init__(self, pieces: Iterator[bytes], name: str, delimiter: str):
+        self._pieces, self._name, self._delimiter = pieces, name, delimiter
+        self._parser = core.Parser(ord(delimiter))
+        self._text, self._start, self._end = bytearray(core.PADDING), 0, 0
+        self._first: Any = None
+        self._hint = ""
 
-def _columns_of(
-    lines: Iterable[str], name: str, delimiter: str, n_rows: int, n_first: int
-) -> Iterator[tuple[list[int], list[list[str]]]]:
-    """Yield (lines on which they begin, columns) of n_first, then n_rows rows that are not empty,
-    and in the end what is left; all are equally long."""
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
-    width, wanted, hint = 0, n_first, ""
-    numbers: list[int] = []
-    columns: list[list[str]] = []
-    while True:
-        begin, batch, fault = reader.line_num + 1, [], None
-        try:
-            # few at a time, so that rows don't leave the cache, nor keep the collector of garbage
-            # busy, before they are in columns; what the batch holds is kept when the reader fails
-            n = min(_ROWS_IN_CACHE, wanted - len(numbers))
-            batch.extend(itertools.islice(reader, n))
-        except csv.Error as error:
-            fault = error
-        is_last = len(batch) < n
-        own, begin = _line_numbers(batch, begin, reader.line_num if fault is None else 0)
-        if not all(batch):
-            own = list(itertools.compress(own, batch))
-            batch = list(filter(None, batch))
-        if batch and not width:
-            width, hint = len(batch[0]), separator_hint(batch[0])
-            columns = [[] for _ in range(width)]
-        if batch and set(map(len, batch)) != {width}:
-            line, row = next(pair for pair in zip(own, batch, strict=True) if len(pair[1]) != width)
-            raise ValueError(
-                f"{name}, line {line}: {len(row)} fields where the first row has {width}{hint}."
+    def first(self) -> tuple[list[str], int] | None:
+        """The cells of the first row, which tells how many the others have, and its line."""
+        room = _CELLS_AT_FIRST
+        while True:
+            begins, lines = np.empty((2, 1), np.int64)
+            cells = np.empty((room, 2), np.int32)
+            self._take(begins, lines, cells)
+            if self._parser.n_rows:
+                self._first = begins, lines, cells[: self._parser.width]
+                found = [self._cells(begins, cells[None, :], j) for j in range(self._parser.width)]
+                names = [cell[0] for cell in found]
+                self._hint = separator_hint(names)
+                return names, int(lines[0])
+            if self._start == self._end:
+                return None
+            room *= 4
+
+    def block(self, n_rows: int, keeps_first: bool) -> tuple[list[Cells], list[int]]:
+        """The cells of up to n_rows further rows by column, and the lines on which they begin; the
+        first row may be one of them."""
+        width, room = self._parser.width, min(n_rows, _ROWS_AT_FIRST)
+        begins, lines = np.empty(room, np.int64), np.empty(room, np.int64)
+        cells = np.empty((room * width, 2), np.int32)
+        self._parser.n_rows = 0
+        if keeps_first:
+            begins[:1], lines[:1], cells[:width] = self._first
+            self._parser.n_rows = 1
+        else:
+            self._drop_text()
+        while not self._take(begins, lines, cells) and room < n_rows:
+            more = min(room, n_rows - room)
+            begins = np.concatenate([begins, np.empty(more, np.int64)])
+            lines = np.concatenate([lines, np.empty(more, np.int64)])
+            cells = np.concatenate([cells, np.empty((more * width, 2), np.int32)])
+            room += more
+        n = self._parser.n_rows
+        table = cells.reshape(-1, width, 2)[:n]
+        return [self._cells(begins[:n], table, j) for j in range(width)], lines[:n].tolist()
+
+    def _cells(self, begins: np.ndarray, table: np.ndarray, j: int) -> Cells:
+        """One column."""
+        return Cells(self._text, begins, table[:, j])
+
+    def _drop_text(self) -> None:
+        """Go on with a text of one's own that holds what is not parsed; columns keep the other."""
+        self._text = self._text[self._start : self._end] + bytes(core.PADDING)
+        self._start, self._end = 0, len(self._text) - core.PADDING
+
+    def _take(self, begins: np.ndarray, lines: np.ndarray, cells: np.ndarray) -> bool:
+        """Fill the arrays; whether that took all the text there is."""
+        while True:
+            status, self._start = self._parser.parse(
+                self._text, self._start, self._end, begins, lines, cells
             )
-        if fault is not None:
-            raise ValueError(f"{name}, line {begin}: {fault}.") from None
-        numbers += own
-        for column, cells in zip(columns, zip(*batch, strict=True), strict=False):
-            column.extend(cells)
-        if is_last or len(numbers) == wanted:
-            yield numbers, columns
-            numbers, columns, wanted = [], [[] for _ in range(width)], n_rows
-        if is_last:
-            return
+            if status == core.FULL:
+                return False
+            if status != core.DONE:
+                raise self._error(status)
+            if not self._read():
+                if self._start < self._end:
+                    what = f"unexpected end of data, in field {self._parser.n_found + 1}"
+                    raise self._error_at(f"{what} whose quote is not closed")
+                return True
 
+    def _read(self) -> bool:
+        """Append text: as much as a row that is begun has, so that long ones are read in time."""
+        end = goal = self._end
+        goal += max(end - self._start, 1)
+        for piece in self._pieces:
+            self._text[self._end :] = piece
+            self._end += len(piece)
+            if piece and piece[-1] != 10:
+                self._text.append(10)
+                self._end += 1
+            self._text += bytes(core.PADDING)
+            if self._end >= goal:
+                break
+        return self._end > end
 
-def _line_numbers(rows: list[list[str]], begin: int, last: int) -> tuple[list[int], int]:
-    """(the lines on which rows begin, the line after them), if the first begins on line `begin`,
-    and the last ends on line `last`, where that is known."""
-    if last - begin + 1 == len(rows):
-        return list(range(begin, last + 1)), last + 1
-    numbers = []
-    for row in rows:
-        numbers.append(begin)
-        begin += 1 + sum(cell.count("\n") for cell in row)
-    return numbers, begin
+    def _error(self, status: int) -> ValueError:
+        """The error for the row that begins at the place reached."""
+        found = self._parser.n_found
+        if status == core.WIDTH:
+            return self._error_at(
+                f"{found} fields where the first row has {self._parser.width}{self._hint}"
+            )
+        return self._error_at(_MESSAGES[status].format(delimiter=self._delimiter, n=found))
+
+    def _error_at(self, message: str) -> ValueError:
+        """The error for the row that begins at the place reached."""
+        return ValueError(f"{self._name}, line {self._parser.n_lines + 1}: {message}.")
 
 
 def delimited_columns(
-    lines: Iterable[str], name: str, delimiter: str, header: bool, n_rows: int
-) -> Iterator[tuple[dict[str, list[str]], list[int]]]:
+    pieces: Iterator[bytes], name: str, delimiter: str, header: bool, n_rows: int
+) -> Iterator[tuple[dict[str, Any], list[int]]]:
     """Yield (columns, the lines on which their rows begin) of CSV or TSV, n_rows at a time."""
-    batches = _columns_of(lines, name, delimiter, n_rows, n_rows + header)
-    numbers, columns = next(batches)
-    if not numbers:
+    reader = _RowReader(pieces, name, delimiter)
+    first = reader.first()
+    if first is None:
         raise ValueError(f"{name} is empty.")
-    names = [column[0] for column in columns] if header else list(map(str, range(len(columns))))
+    names, line = first
+    if not header:
+        names = list(map(str, range(len(names))))
     repeated = [cell for i, cell in enumerate(names) if cell in names[:i]]
     if repeated:
         raise ValueError(
-            f"{name}, line {numbers[0]}: two columns have the name {repeated[0]!r}; if "
+            f"{name}, line {line}: two columns have the name {repeated[0]!r}; if "
             "the first row is no header, say header=False."
         )
-    if header:
-        numbers, columns = numbers[1:], [column[1:] for column in columns]
+    columns, numbers = reader.block(n_rows, not header)
     while True:
         yield dict(zip(names, columns, strict=True)), numbers
-        numbers, columns = next(batches, ([], []))
+        columns, numbers = reader.block(n_rows, False)
         if not numbers:
             return
 

@@ -10,10 +10,11 @@ condition of A; corrections by the true residual, at two passes over the rows ea
 digits back (Golub & Van Loan 2013, "Matrix computations", section 5.3.8). What is too near to
 singular goes to the singular value decomposition of A: the solution of least norm.
 
-With a penalty, and matrices of some size, conjugate gradients (`_cg`) have the first try: for as
-long as they promise to end before a factorisation would. Then, of dense rows, a factor in single
-precision as their preconditioner: at half the price two or three steps usually do (Carson & Higham
-2018 have the theory of such mixtures). What is left needs all the digits, and gets them.
+Where matrices are of some size, conjugate gradients have the first try (`_cg`, or `_newton` without
+a penalty, of sparse rows): for as long as they promise to end before a factorisation would. Then,
+of dense rows, a factor in single precision as their preconditioner: at half the price two or three
+steps usually do (Carson & Higham 2018 have the theory of such mixtures). What is left needs all the
+digits, and gets them.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def solve_all(problems: list[Problem], tol: float, max_iter: int, seed: np.ndarr
         return [_cg.solve(problem, tol, max_iter) if problem.l2 > 0 else
                 _newton.solve(problem, tol, max_iter, seed, start)
                 for problem, start in zip(problems, starts, strict=True)]
-    fits = [] if factorise else _without_a_factor(problems, tol, max_iter)
+    fits = [] if factorise else _without_a_factor(problems, tol, max_iter, seed)
     if fits:
         return fits
     rows = Centred(first)
@@ -109,13 +110,19 @@ def _pairs(X: Rows) -> float:
     return X.nnz * (size if d <= n else n * size / d)
 
 
-def _without_a_factor(problems: list[Problem], tol: float, max_iter: int) -> list[Fit]:
+def _without_a_factor(problems: list[Problem], tol: float, max_iter: int,
+                      seed: np.ndarray) -> list[Fit]:
     """The answers, if conjugate gradients find all of them in less than a factorisation takes."""
     first = problems[0]
     n, d = first.X.shape
-    if first.l2 == 0 or min(n, d) <= _SMALL_ORDER:
+    if min(n, d) <= _SMALL_ORDER:
         return []
     most = min(max_iter, int(_price(first.X) / len(problems)))
+    if first.l2 == 0:
+        if is_denselike(first.X):
+            return []
+        fits = [_newton.solve(problem, tol, most, seed) for problem in problems]
+        return fits if all(fit.converged for fit in fits) else []
     fits = _by_cg(problems, tol, most)
     if fits or n < d or not is_denselike(first.X):
         return fits

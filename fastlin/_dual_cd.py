@@ -40,6 +40,8 @@ _SURPRISE = 4.0
 _IDLE = 3
 # Entries per column that make vectors of all columns cheap beside a pass over the rows
 _TALL = 4
+# Columns whose vectors are cheap beside anything
+_FEW_COLUMNS = 100
 # Within so many times tol the best intercept is looked for.
 _NEARLY = 10.0
 # What is known on the way is rounded: the search goes on until this share of tol.
@@ -203,7 +205,7 @@ class _Ascent:
         self.X = in_single(X)
         single = self.X.dtype == np.float32
         self.of_lines = problem.loss in _OF_LINES
-        self.can_leap = self.of_lines and X.nnz >= _TALL * X.shape[1]
+        self.can_leap = self.of_lines and X.shape[1] <= max(_FEW_COLUMNS, X.nnz / _TALL)
         mass = min(1.0 / (problem.total_weight * problem.l2), 1e300)
         self.mass = mass * problem.weight if len(problem.weight) else np.full(n, mass)
         self.rule = {

@@ -34,7 +34,7 @@ from ._core import dual_cd as _dual_cd
 from ._core import losses as _losses
 from ._core.rows import Rows
 from ._problem import Problem
-from ._row_slices import rows_taken
+from ._row_slices import rows_in_single
 
 __all__ = ["ascend"]
 
@@ -149,7 +149,8 @@ def _newton(problem: Problem, point: _Point, slope: np.ndarray, a: np.ndarray,
             h: float) -> _Point | None:
     """The point after a step, or None if none goes down."""
     free = np.flatnonzero(_is_free(point.a))
-    X = rows_taken(problem.X, free)
+    # single precision is enough for a direction
+    X = rows_in_single(problem.X, free)
     bends = problem.weighted(_is_free(point.a))[free] / h
     d = _solve(problem, X, bends, -slope)
     fall = float(slope @ d)

@@ -173,11 +173,16 @@ def train(
     that `validate` returns for held-out rows.
     """
     progress, puts_off = Progress(plan), plan.puts_off(validate is not None)
+    # other orders may have another array, even of another length, for each epoch
+    together = validate is None and isinstance(order, RowOrder) and learner.runs_epochs(X)
     while progress.goes_on:
         if puts_off:
             learner.put_off(X)
-        loss = learner.visit(X, y, weight, order.next(), order.fetch)
-        progress.judge(learner, loss, validate)
+        if together:
+            learner.run_epochs(X, y, weight, order, progress)
+        else:
+            loss = learner.visit(X, y, weight, order.next(), order.fetch)
+            progress.judge(learner, loss, validate)
     if puts_off:
         learner.settle(X)
     return progress.report
@@ -203,13 +208,19 @@ class Progress:
         self, learner: Any, loss: float, validate: Callable[[], float] | None = None
     ) -> None:
         """Enter an epoch of this mean progressive loss."""
+        self.check_finite(learner)
+        self.enter(learner, loss, learner.penalty(), None if validate is None else validate())
+
+    def enter(
+        self, learner: Any, loss: float, penalty: float, score: float | None = None
+    ) -> None:
+        """Enter an epoch, after which the weights are finite."""
         plan, report = self.plan, self.report
-        _check_finite(learner, report.n_iter)
-        entry = {"epoch": report.n_iter + 1, "loss": loss, "objective": loss + learner.penalty()}
-        watched = entry["objective"]
-        if validate is not None:
-            entry["validation_score"] = validate()
-            watched = -entry["validation_score"]
+        watched = objective = loss + penalty
+        entry = {"epoch": report.n_iter + 1, "loss": loss, "objective": objective}
+        if score is not None:
+            entry["validation_score"] = score
+            watched = -score
         entry["seconds"] = time.perf_counter() - self._started
         report.n_iter += 1
         report.trace.append(entry)
@@ -223,16 +234,16 @@ class Progress:
                 else:
                     report.converged = True
         self.goes_on = not report.converged and report.n_iter < plan.max_iter
-        _tell(plan, entry, last=not self.goes_on)
+        if plan.callback is not None or plan.verbose:
+            _tell(plan, entry, last=not self.goes_on)
 
-
-def _check_finite(learner: Any, epoch: int) -> None:
-    """Stop at an overflow: a model of NaN helps nobody."""
-    if not learner.is_finite():
-        raise ValueError(
-            f"Floating-point overflow in epoch {epoch + 1}: the steps are too long for these "
-            "data. " + SHORTER_STEPS
-        )
+    def check_finite(self, learner: Any) -> None:
+        """Stop at an overflow: a model of NaN helps nobody."""
+        if not learner.is_finite():
+            raise ValueError(
+                f"Floating-point overflow in epoch {self.report.n_iter + 1}: the steps are too "
+                "long for these data. " + SHORTER_STEPS
+            )
 
 
 def _tell(plan: EpochPlan, entry: dict[str, float], last: bool) -> None:

@@ -162,8 +162,8 @@ class ExactEstimator(Estimator):
             worst = max(stopped, key=lambda fit: fit.certificate.relative_gap)
             warn_convergence(
                 f"{type(self).__name__} stopped after {worst.n_iter} iterations with a duality gap "
-                f"of {worst.certificate.relative_gap:.1e} of the objective > tol={self.tol:g}; "
-                + self._advice(worst)
+                f"of {worst.certificate.relative_gap:.1e} of the objective > "
+                f"tol={float(self.tol):g}; " + self._advice(worst)
             )
 
     def _check_certificate(self, certificate: Certificate) -> None:

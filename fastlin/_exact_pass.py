@@ -109,6 +109,9 @@ def fit_exact_together(rows, members, jobs: list[Job], codes, y, labels, weight,
     if stream.work is not None:
         passes = _passes(stream, models, n_jobs, memory_limit)
         _parallel.run(passes, n_jobs, lambda: [task.cancel() for task in passes])
+        # what follows goes by the rows themselves
+        del passes
+        stream.work = None
     slow = [
         partial(_go_on_alone, stream, model, seed)
         for model, seed in zip(models, spawn_seed(0, len(models)), strict=True)

@@ -28,8 +28,8 @@ __all__ = ["Shift", "near_zero"]
 _FAR, _NOT_NEAR = 1e3, 10.0
 # Rows that a first look takes, and the share of these numbers that it takes for them
 _SAMPLE, _PERHAPS = 64, 0.25
-# Entries looked at between two looks at the clock
-_BLOCK = 1 << 21
+# Entries looked at at once: few enough to stay in the cache
+_BLOCK = 1 << 16
 
 _Problem = TypeVar("_Problem", Problem, JointProblem)
 _Fit = TypeVar("_Fit", Fit, JointFit)

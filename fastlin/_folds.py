@@ -14,7 +14,7 @@ from ._params import Integer, shown
 from ._splitters import KFold, StratifiedKFold, n_rows
 from ._targets import check_classification_targets, listed
 
-__all__ = ["checked_data", "has_classes", "is_classifier", "is_pairwise", "kind_of",
+__all__ = ["Splits", "checked_data", "has_classes", "is_classifier", "is_pairwise", "kind_of",
            "row_numbers", "splits_of", "warn_of_absent_classes"]  # fmt: skip
 
 Splits = list[tuple[np.ndarray, np.ndarray]]
@@ -64,9 +64,10 @@ def splits_of(cv: Any, estimator: Any, X: Any, y: Any, params: dict[str, Any]) -
         cv = 5 if cv is None else cv
         Integer(2).check("cv", cv)
         cv = StratifiedKFold(cv) if is_classifier(estimator) and has_classes(y) else KFold(cv)
-    if hasattr(cv, "split") and not isinstance(cv, str):
+    wrong = isinstance(cv, (str, bytes, bytearray)) or getattr(cv, "ndim", 1) == 0
+    if hasattr(cv, "split") and not wrong:
         cv = cv.split(X, y, **params)
-    if isinstance(cv, str) or not hasattr(cv, "__iter__"):
+    if wrong or not hasattr(cv, "__iter__"):
         raise ValueError(
             "cv must be a number of folds, a splitter, or an iterable of (train, test) rows, got "
             f"{shown(cv)}."
@@ -76,6 +77,11 @@ def splits_of(cv: Any, estimator: Any, X: Any, y: Any, params: dict[str, Any]) -
     if not splits:
         raise ValueError("cv must give at least one (train, test) pair, got none.")
     return splits
+
+
+def splits_by(cv: Any, estimator: Any, X: Any, y: Any, groups: Any) -> Splits:
+    """The same for an estimator that chooses by folds, whose `fit` takes `groups`."""
+    return splits_of(cv, estimator, X, y, {} if groups is None else {"groups": groups})
 
 
 def _checked_pair(pair: Any, n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -11,16 +11,22 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ._centred import DENSE_SHARE, Centred, is_denselike
 from ._core import primal_cd as _primal
 from ._core.rows import Rows
+from ._lapack import matmul
 from ._parallel import Cancelled, is_cancelled
+from ._problem import Certificate, Fit, Problem
 from ._quadratic import Model, add_columns, entries_of
+from ._row_slices import columns_taken, rows_taken
 from ._scores import rows_per_call
+from ._solve import is_little
 
-__all__ = ["Gram"]
+__all__ = ["MOST_TURNS", "Gram", "GramPath", "is_for_products", "products"]
 
-# Columns at most: 8 MB
-_MOST_COLUMNS = 1024
+# Columns at most, and where the matrix and what solving with it takes, twice as much, would be more
+# than 4 bytes per entry of X: up to 6 MB there
+_MOST_COLUMNS, _MOST_OF_FEW, _ENTRIES_PER_PAIR = 1024, 512, 6
 _MOST_HEAVY = 256
 # The price, in turns over the rows, above which the matrix is left alone
 _MOST_TURNS = 10
@@ -36,6 +42,105 @@ _RIDGE = 1e-13
 _MOST_FACES = 10
 # A turn that lowers the objective by no more than this share of it is the last.
 _NOTHING = 1e-16
+# Turns by products of all pairs on one penalty
+MOST_TURNS = 300
+# What rounding may leave of the squares of the target
+_NOISE = 1e-13
+# Entries of a block of dense rows, and rows that make adding up its products cheap beside them
+_BLOCK, _MANY = 1 << 17, 256
+
+
+def products(X: Rows, columns: Rows, chosen: np.ndarray, h: np.ndarray) -> np.ndarray:
+    """sum_i h_i x_ia x_ib of the pairs of chosen columns, for h >= 0, without a copy of them;
+    `columns` is the transpose of X."""
+    n, size = len(X), len(chosen)
+    out = np.zeros((size, size))
+    if columns.layout != "dense" and entries_of(columns, chosen) <= DENSE_SHARE * n * size:
+        slot = np.full(X.shape[1], -1, np.int32)
+        slot[chosen] = np.arange(size)
+        add_products(X, slot, h, 0.0, 0, out)
+        out += np.tril(out.T, -1) + np.triu(out.T, 1)
+        return out
+    rows = _rows_of_block(size)
+    for start in range(0, n, rows):
+        if is_cancelled():
+            raise Cancelled
+        run = np.arange(start, min(start + rows, n))
+        block = columns_taken(rows_taken(X, run), chosen).toarray()
+        block = block.astype(np.float64, copy=False)
+        block *= np.sqrt(h[run])[:, None]
+        out += matmul(block.T, block)
+    return out
+
+
+def is_for_products(X: Rows) -> bool:
+    """Whether the products of all columns cost next to nothing."""
+    return X.shape[1] <= _MOST_HEAVY and is_little(*X.shape) and is_denselike(X)
+
+
+class GramPath:
+    """The squared error with one penalty after the other by the products of all pairs of columns:
+    on little data what counts else is the price of a call."""
+
+    def __init__(self, problem: Problem, l1: np.ndarray, l2: np.ndarray):
+        rows = Centred(problem)
+        self._mean = float(rows.share @ problem.y) if problem.fit_intercept else 0.0
+        target = problem.y - self._mean
+        pull = rows.share * target
+        # minus the slopes at 0, and the mean square there
+        q, self._centre, self._square = rows.rmatvec(pull), rows.centre, float(pull @ target)
+        G = rows.gram()
+        self.coef = np.zeros((len(l1), len(q)))
+        self.objective, self.gap = np.zeros((2, len(l1)))
+        self.turns = np.zeros(len(l1), np.int64)
+        self._data = G, q, self._square, np.arange(len(q)), l1, l2, problem.positive
+        self._w, self._v = np.zeros((2, len(q)))
+        self._per_call = max(1, int(_PER_CALL / max(1, G.size)))
+
+    def go_on(self, k: int, w: np.ndarray, tol: float, most: int) -> int:
+        """From penalty k on, with the weights w, to the first after one whose gap is too large
+        after `most` turns, or to the end."""
+        self._w[:] = w
+        while k < len(self.gap):
+            if is_cancelled():
+                raise Cancelled
+            k = _primal.gram_path(
+                *self._data, tol, _NOISE, most, self._per_call, self._w, self._v, self.coef,
+                self.objective, self.gap, self.turns, k,
+            )
+            if not self.is_good(k - 1, tol):
+                break
+        return k
+
+    def is_good(self, k: int, tol: float) -> bool:
+        """Whether the answer for penalty k is as good as asked for, whatever rounding hides."""
+        return bool(self.gap[k] + _NOISE * self._square <= tol * self.objective[k])
+
+    def fit(self, k: int, tol: float) -> Fit:
+        """The answer for penalty k."""
+        gap, objective, w = float(self.gap[k]), float(self.objective[k]), self.coef[k]
+        certificate = Certificate(objective, gap, gap / max(objective, 1e-300))
+        b = self._mean - float(self._centre @ w)
+        return Fit(w, b, int(self.turns[k]), certificate, self.is_good(k, tol))
+
+
+def _rows_of_block(columns: int) -> int:
+    """Rows whose products are found at once."""
+    return max(_BLOCK // max(1, columns), min(_MANY, columns))
+
+
+def add_products(X: Rows, slot: np.ndarray, h: np.ndarray, each: float, first: int,
+                 out: np.ndarray) -> None:
+    """Add the products of columns with slots from `first` on, with each other at either of the two
+    places of a pair, and with those before."""
+    n = len(X)
+    longest = X.width if X.indptr is None else int(np.diff(X.indptr).max(initial=0))
+    places, values = np.empty(longest, np.int32), np.empty(longest)
+    piece = max(1, rows_per_call(X) // 8)
+    for start in range(0, n, piece):
+        if is_cancelled():
+            raise Cancelled
+        _primal.gram(X, slot, h, each, first, out, places, values, start, min(start + piece, n))
 
 
 class Gram:
@@ -43,6 +148,8 @@ class Gram:
 
     def __init__(self, X: Rows, model: Model):
         self._X, self._model = X, model
+        of_entries = int(np.sqrt(X.nnz / _ENTRIES_PER_PAIR))
+        self._most = min(_MOST_COLUMNS, max(_MOST_OF_FEW, of_entries))
         self._forget()
 
     def _forget(self) -> None:
@@ -58,11 +165,11 @@ class Gram:
             return True
         model = self._model
         model.need(chosen)
-        if len(chosen) > _MOST_COLUMNS or (
+        if len(chosen) > self._most or (
             model.total * model.mean[chosen] ** 2 > _FAR_FROM_ZERO * model.curvature[chosen]
         ).any():
             return False
-        if len(self._members) + len(new) > _MOST_COLUMNS:
+        if len(self._members) + len(new) > self._most:
             self._forget()
             new = chosen
         columns = model.columns
@@ -97,11 +204,9 @@ class Gram:
         matrix[:first, :first] = self.matrix
         self.matrix, fresh = matrix, matrix[first:]
         if self._X.layout == "dense":
-            values = model.columns.values.reshape(model.columns.shape)
-            left = values[new].astype(np.float64) * (model.h if len(model.h) else model.each)
-            fresh[:] = left @ values[self._members].astype(np.float64).T
+            self._add_dense(fresh, new)
         else:
-            self._add_sparse(matrix, first)
+            add_products(self._X, self._slot, model.h, model.each, first, matrix)
             corner = fresh[:, first:]
             corner += np.tril(corner.T, -1) + np.triu(corner.T, 1)
         mean = model.mean[self._members]
@@ -109,17 +214,18 @@ class Gram:
         matrix[:first, first:] = fresh[:, :first].T
         np.fill_diagonal(matrix, model.curvature[self._members])
 
-    def _add_sparse(self, raw: np.ndarray, first: int) -> None:
-        """The same over the rows."""
-        X, n = self._X, len(self._X)
-        longest = X.width if X.indptr is None else int(np.diff(X.indptr).max(initial=0))
-        places, values = np.empty(longest, np.int32), np.empty(longest)
-        piece = max(1, rows_per_call(X) // 8)
-        for start in range(0, n, piece):
+    def _add_dense(self, out: np.ndarray, new: np.ndarray) -> None:
+        """Products of new columns with all, from blocks of rows of theirs."""
+        model, members = self._model, self._members
+        values, n = model.columns.values.reshape(model.columns.shape), len(self._X)
+        step = _rows_of_block(len(members))
+        for start in range(0, n, step):
             if is_cancelled():
                 raise Cancelled
-            _primal.gram(X, self._slot, self._model.h, self._model.each, first, raw, places, values,
-                         start, min(start + piece, n))
+            rows = slice(start, start + step)
+            left = values[new, rows].astype(np.float64)
+            left *= model.h[rows] if len(model.h) else model.each
+            out += left @ values[members, rows].astype(np.float64, copy=False).T
 
     def descend(self, chosen: np.ndarray, l1: float, l2: float, positive: bool, w: np.ndarray,
                 r: np.ndarray, most: int, goal: float,

@@ -106,11 +106,12 @@ class GramRows:
         return out
 
     def all_rows(self) -> np.ndarray:
-        """K, where there is room for it."""
-        if self.is_whole:
-            return self.rows
-        self.load(np.flatnonzero(self.place < 0))
-        return self.rows[self.place]
+        """K, where there is room for it; it stays."""
+        if not self.is_whole:
+            self.load(np.flatnonzero(self.place < 0))
+            self.rows, self.stamp = self.rows[self.place], self.stamp[self.place]
+            self.place, self.is_whole = np.arange(self.n), True
+        return self.rows
 
     def _made(self, numbers: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Rows, afresh."""

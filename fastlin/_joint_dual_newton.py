@@ -109,8 +109,7 @@ class ProximalNewton:
         """Go on until an offer of (W, b, mean loss, p) is good; returns the steps of Newton's
         method, at most `most`. An offer returns its gap and whether it is good."""
         steps, last, gap, failed = 0, np.inf, np.inf, False
-        # a turn of the method that needs no step of Newton's is one of `most` as well
-        for _ in range(most):
+        while steps < most:
             near, turns = False, 0
             while not near and turns < min(_MOST_STEPS if self.h else most, most - steps):
                 r, q = self._slopes()
@@ -119,12 +118,10 @@ class ProximalNewton:
                     turns += 1
                     if not self._step(r, q):
                         break
-            steps += turns
+            steps += max(turns, 1)  # an offer in vain is one too, or they would never end
             point = self.point
             gap, good = offer(point.W, point.b, self._mean_loss(), point.p)
-            # without h a turn that takes no step changes nothing, but the first, which begins at inf
-            stays = self.bend and not turns and last < np.inf
-            if good or stays or steps >= most or (failed and not near):
+            if good or (failed and not near):
                 break
             failed = not near
             if failed:
@@ -134,7 +131,7 @@ class ProximalNewton:
             last = min(gap, last)
             self.p = point.p
             self.point = self._at(point.W, point.b, point.Z)
-        return max(steps, 1)
+        return steps
 
     # a point
 

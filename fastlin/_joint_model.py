@@ -11,14 +11,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ._centred import gram
 from ._cholesky import cholesky
 from ._core import joint_primal as _primal
 from ._core.rows import Rows
+from ._gram import products
 from ._joint_problem import JointProblem
 from ._parallel import Cancelled, is_cancelled
-from ._row_slices import rows_taken
-from ._transpose import transposed
 
 __all__ = ["Model", "WorkingSet"]
 
@@ -204,9 +202,8 @@ class Model:
             if one.stop - one.start > min(_LARGEST_BLOCK, self.h.shape[1]):
                 solvers.append((one, _by_diagonal(bend[one] + more[one])))
             elif one.stop > one.start:
-                X = transposed(rows_taken(part.columns, part.chosen[one]))
                 own = self.h[k] * np.maximum(1.0 - self.e * self.h[k], 0.0)
-                block = gram(X, own, np.zeros(X.shape[1]))
+                block = products(self.problem.X, part.columns, part.chosen[one], own)
                 place = np.diag_indices_from(block)
                 block[place] += _RIDGE * block[place] + more[one]
                 solvers.append((one, cholesky(block, 0.0)[0]))

@@ -38,6 +38,10 @@ __all__ = ["Descent", "solve"]
 _MOST_PRODUCTS = 100
 # The probabilities of all rows are kept where they take no more than this or a quarter of the rows.
 _SMALL_BYTES = 1 << 21
+# Multiplications for all entries of a Hessian, twice, up to which it is summed up
+_LITTLE = 2e6
+# and weights beyond the number of rows
+_FEW_WEIGHTS = 64
 _MOST_TRIALS = 30
 # A residual below this share of the first is rounding, which steps along flat directions blow up.
 _FINEST = 1e-7
@@ -93,6 +97,7 @@ class Descent:
         n, self.d = X.shape
         self.share = problem.shares_of(np.arange(n))
         self.room = room_for(X)
+        self.dense: np.ndarray | None = None  # centred rows, and a column of ones
         self.centre = rmatvec(X, self.share)
         squares = column_squares(X, self.share)
         variance = squares - self.centre**2
@@ -146,6 +151,36 @@ class Descent:
 
     # the direction
 
+    def _hessian(self) -> np.ndarray | None:
+        """H + l2 I on the packed weights and the intercepts, where it costs less than some products
+        with it; None elsewhere. The price of a call is most of such a product on little data."""
+        problem, p, (n, d) = self.problem, self.point.p, self.problem.X.shape
+        K, width = problem.n_classes, problem.width
+        one_group = next(problem.groups(self.point.W))[1].shape[1] == width
+        cheap = n * (d + 1.0) ** 2 * K * K <= _LITTLE and d * K <= n + _FEW_WEIGHTS
+        if p is None or not cheap or not one_group:
+            return None
+        if self.dense is None:
+            self.dense = np.ones((n, d + 1))
+            np.subtract(problem.X.toarray(), self.centre, out=self.dense[:, :d])
+        by, each = p, self.share
+        if problem.loss != "log_loss":
+            by = (p > 0).astype(np.float64)
+            each = self.share / by.sum(axis=1)
+        blocks = np.empty((d + 1, K, d + 1, K))
+        for k in range(K):
+            for j in range(k + 1):
+                h = -each * by[:, k] * by[:, j]
+                if j == k:
+                    h += self.share * by[:, k]
+                blocks[:, k, :, j] = blocks[:, j, :, k] = (self.dense.T * h) @ self.dense
+        place = np.add.outer(np.arange(d + 1) * width, np.arange(K)).ravel()
+        H = np.zeros((d * width + K, d * width + K))
+        H[np.ix_(place, place)] = blocks.reshape(len(place), len(place))
+        weights = np.arange(d * width)
+        H[weights, weights] += problem.l2
+        return H
+
     def _product(self, V: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(H + l2 I) (V, v), with columns counted from their mean."""
         problem, point, K = self.problem, self.point, self.problem.n_classes
@@ -197,10 +232,14 @@ class Descent:
         self.largest = max(self.largest, size)
         # the nearer the optimum, the more exact a step pays
         accuracy = min(0.05, max(_FINEST, size / self.largest))
+        H = self._hessian()
         for _ in range(_MOST_PRODUCTS):
             if not rho > accuracy * accuracy * first:
                 break
-            product, product_b = self._product(V, v)
+            if H is None:
+                product, product_b = self._product(V, v)
+            else:
+                product, product_b = np.split(H @ np.concatenate([V, v]), [len(V)])
             if self.damping:
                 product += self.damping * (diagonal * V)
             if mask is not None:

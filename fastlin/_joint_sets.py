@@ -9,8 +9,7 @@ import numpy as np
 
 from . import _joint_newton as _newton
 from ._joint_problem import JointFit, JointProblem
-from ._row_slices import rows_taken
-from ._transpose import transposed
+from ._row_slices import columns_taken
 
 __all__ = ["solve"]
 
@@ -25,14 +24,14 @@ def solve(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarray,
           start: JointFit | None = None) -> JointFit:
     """Minimise until the relative gap is at most `tol`, or for `max_iter` Newton steps."""
     whole = _newton.Descent(problem, tol, start)
-    columns, n_iter, gap = transposed(problem.X), 0, 1.0
+    n_iter, gap = 0, 1.0
     for _ in range(_MOST_SETS):
         certificate = whole.measure()
         last, gap = gap, certificate.relative_gap
         if gap <= tol or n_iter >= max_iter:
             break
         chosen = _chosen(problem, whole)
-        part = replace(problem, X=transposed(rows_taken(columns, chosen)))
+        part = replace(problem, X=columns_taken(problem.X, chosen))
         begun = problem.unpacked(whole.point.W)
         inner = max(_SHARE * gap, _LAST_SHARE * tol) if gap < last else _LAST_SHARE * tol
         fit = _newton.solve(

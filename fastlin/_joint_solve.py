@@ -30,6 +30,8 @@ _WEAK = 300.0
 # Bytes that descent by columns takes per row and class
 _PER_RESPONSE = 80
 _LAST_DIGITS = 1e-14
+# Multiplications of a product with the Hessian below which a hundred cost next to nothing
+_LITTLE_WORK = 1e5
 
 
 JOINT_SOLVERS = {
@@ -79,7 +81,7 @@ def _automatic(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarra
     newton = partial(JOINT_SOLVERS["newton"].run, problem, seed=seed)
     if problem.l2 == 0 or few or large:
         # on so little data the last digits cost next to nothing, and make answers reproducible
-        ask = min(tol, _LAST_DIGITS) if is_little(n, d * K) else tol
+        ask = min(tol, _LAST_DIGITS) if n * d * K <= _LITTLE_WORK else tol
         fit = newton(tol=ask, max_iter=max_iter, start=start)
         return replace(fit, converged=fit.converged or fit.certificate.relative_gap <= tol)
     begun = JOINT_SOLVERS["dual_cd"].run(problem, tol, min(_FAR, max_iter), seed, start)

@@ -9,7 +9,8 @@ models (`fl_losses.h`); what differs is which row comes next.
 Losses with a kink leave most variables at a bound, and few rows of the Gram matrix are ever needed:
 there the pair that gains most moves (`fl_pairs.h`), which keeps the constraint of the free
 intercept, and rows that sit at a bound with room to spare are left out until the others are done.
-Where C is so large that pairs get nowhere, few rows are solved from inside (`_kernel_interior`).
+Where C is so large that pairs get nowhere, rows whose Gram matrix has room are solved from inside
+(`_kernel_interior`), if they are few or their matrix is one of low rank.
 All variables of the logistic loss move, so rows are visited in turn, with the intercept treated by
 the centred proximal point method (`fl_dual.h`); a greedy choice would have to look at all rows for
 each.
@@ -46,8 +47,8 @@ _WORTH, _FEW_ROWS = 0.35, 200
 _ROUNDING = 1e-13
 # So few rows are solved to the last digits, in so many passes at most.
 _LITTLE, _LAST, _LAST_DIGITS = 256, 200, 1e-15
-# Passes after which coordinates are too slow for few rows
-_FAR = 30
+# Passes after which coordinates are too slow for few rows, and for more
+_FAR, _FARTHER = 30, 150
 # Rows that the centre is the mean of
 _CENTRE_ROWS = 256
 
@@ -85,10 +86,10 @@ def solve_kernel(problem: Problem, gram: GramRows, n_bytes: int, tol: float, max
             passes += ascend(problem, gram.rows, mass, best.v, best.intercept, best.offered_gap,
                              aim, max_iter - passes)
         return best.fit(passes, tol)
-    few = n <= MOST_ROWS and 8 * n * n <= n_bytes
-    most = _LAST if n <= _LITTLE else _FAR if few else max_iter
-    passes = coordinates(aim, min(max_iter, most))
-    if best.gap > tol and passes < max_iter and few:
+    inside = problem.loss == "hinge" and 8 * n * n <= n_bytes
+    most = _LAST if n <= _LITTLE else _FAR if n <= MOST_ROWS else _FARTHER
+    passes = coordinates(aim, min(max_iter, most if inside else max_iter))
+    if best.gap > tol and passes < max_iter and inside:
         passes += ascend_inside(problem, gram.all_rows(), mass, best.offered_gap, tol,
                                 max_iter - passes)
     if best.gap > tol and passes < max_iter:

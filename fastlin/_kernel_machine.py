@@ -202,6 +202,14 @@ class KernelMachine(ClassifierMixin, Estimator):
             return np.tile(self.intercept_, (len(rows), 1))
         return similarity.block(held, rows, support) @ self.dual_coef_.T + self.intercept_
 
+    @property
+    def coef_(self) -> np.ndarray:
+        """The weights of a linear kernel, of shape (n_outputs, n_features); other kernels have
+        none."""
+        if self.kernel != "linear":
+            raise AttributeError(f"coef_ is there for kernel='linear' only, not {self.kernel!r}.")
+        return np.ascontiguousarray(self.dual_coef_ @ self.support_vectors_)
+
     def _support_samples(self) -> Any:
         """The support vectors, as the kernel takes them."""
         from ._data import as_rows
@@ -293,6 +301,6 @@ class DualMachine(KernelMachine):
                           "semi-definite")
             warn_convergence(
                 f"{type(self).__name__} stopped after {worst.n_iter} passes with a duality gap of "
-                f"{worst.certificate.relative_gap:.1e} of the objective > tol={self.tol:g}; "
+                f"{worst.certificate.relative_gap:.1e} of the objective > tol={float(self.tol):g}; "
                 f"{advice}."
             )

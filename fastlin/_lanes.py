@@ -80,6 +80,7 @@ class Model:
     class_target: np.ndarray
     test: np.ndarray | None
     width: int = 1
+    start: tuple[np.ndarray, np.ndarray] | None = None  # (W, b); zeros by default
     progress: Progress | None = None
     learner: Any = None
     error: Exception | None = None
@@ -182,6 +183,9 @@ class Pass:
             model.progress = Progress(model.plan)
             for name in _RULE:
                 self.lanes[_FIELD[name], self._span(place)] = model.rule[name]
+            if model.start is not None:
+                W, self.lanes[_FIELD["intercept"], self._span(place)] = model.start
+                self._set_weights(place, W)
         self._lay_out_patterns()
         own = len(self.stream.sample_weight) > 0
         weighted = own or not np.isin(self.pattern_weight, (0.0, 1.0)).all()
@@ -368,12 +372,15 @@ class Pass:
         d = self.stream.X.shape[1]
         self.v = aligned_zeros(d * self.n_lanes, self.v.dtype)
         for place, model in enumerate(wanted):
-            W, b = model.learner.weights()
-            intercept[self._span(place)] = b
-            for lane, w in zip(self._lanes_at([place]), W, strict=True):
-                for first, last in self._pieces(self.stream.n_columns):
-                    _multi.scatter(w, self.v, self.n_lanes, lane, self.stream.place, first, last)
+            W, intercept[self._span(place)] = model.learner.weights()
+            self._set_weights(place, W)
         return wanted
+
+    def _set_weights(self, place: int, W: np.ndarray) -> None:
+        """Give the lanes of a place the weights W of shape (width, columns of the user)."""
+        for lane, w in zip(self._lanes_at([place]), W.astype(self.v.dtype), strict=True):
+            for first, last in self._pieces(self.stream.n_columns):
+                _multi.scatter(w, self.v, self.n_lanes, lane, self.stream.place, first, last)
 
     def _respond_to(self, models: list[Model], lanes: list[int], intercept: np.ndarray) -> None:
         """Responses of the models in the given lanes to the rows that all of them hold out."""

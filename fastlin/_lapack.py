@@ -9,7 +9,7 @@ import numpy as np
 
 from ._parallel import aside
 
-__all__ = ["lapack", "matmul"]
+__all__ = ["factored", "lapack", "matmul"]
 
 # Rows and columns from which a routine may take more than a tenth of a second
 _LONG = 700
@@ -22,6 +22,19 @@ def lapack(routine: Callable[..., Any], matrix: np.ndarray, **options: Any) -> A
     if min(matrix.shape) < _LONG:
         return routine(matrix, check_finite=False, **options)
     return aside(routine, matrix, check_finite=False, **options)
+
+
+def factored(potrf: Callable[..., Any], matrix: np.ndarray) -> tuple[np.ndarray, int]:
+    """(lower Cholesky factor, whether there is none, as a number) by a routine of LAPACK itself:
+    around it scipy's checks take longer than the factor of a small matrix. Where it takes long,
+    Ctrl-C is seen."""
+    call = aside if len(matrix) >= _LONG else _call
+    return call(potrf, matrix, lower=1, clean=0)
+
+
+def _call(routine: Callable[..., Any], *values: Any, **options: Any) -> Any:
+    """What `aside` does, here."""
+    return routine(*values, **options)
 
 
 def matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:

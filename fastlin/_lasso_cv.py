@@ -18,7 +18,7 @@ from ._data import as_rows
 from ._exact import check_size
 from ._exceptions import warn_convergence
 from ._far_columns import Shift
-from ._folds import splits_of
+from ._folds import splits_by
 from ._params import ArrayLike, Boolean, Constraint, Either, Integer, OneOf, Real
 from ._paths import alpha_grid, fold_errors, path
 from ._primal_cd import Search
@@ -29,6 +29,7 @@ from ._validation import check_sample_weight, check_target, encode_labels, liste
 __all__ = ["SearchedPathMixin", "regularization_path_of"]
 
 _NO_WEIGHTS = np.empty(0)
+_MOST_POINTS = 100_000
 # The losses' own parameters: the margin of the squared hinge
 _PARAMETERS = {"squared_error": 0.0, "log_loss": 0.0, "squared_hinge": 1.0}
 _CONSTRAINTS: dict[str, Constraint] = {
@@ -48,11 +49,18 @@ _CALLER = type("regularization_path", (), {})()
 def grids(search: Search, alphas: Any, ratios: list[float], eps: float) -> list[np.ndarray]:
     """The penalties for each share of L1, the largest first."""
     if isinstance(alphas, (int, np.integer)):
+        check_count("alphas", alphas)
         return [alpha_grid(search, ratio, eps, int(alphas)) for ratio in ratios]
     given = np.sort(np.asarray(alphas, dtype=np.float64).ravel())[::-1]
     if not len(given):
         raise ValueError("alphas must hold at least one number, got none.")
     return [given] * len(ratios)
+
+
+def check_count(name: str, count: Any) -> None:
+    """Refuse a grid that nobody waits for, and no memory holds."""
+    if count > _MOST_POINTS:
+        raise ValueError(f"{name} must ask for at most {_MOST_POINTS:,} values, got {count}.")
 
 
 def warn_of(name: str, fits: list[Fit], tol: float) -> None:
@@ -61,7 +69,7 @@ def warn_of(name: str, fits: list[Fit], tol: float) -> None:
     if stopped:
         warn_convergence(
             f"{name} stopped {len(stopped)} of {len(fits)} searches with a duality gap of up to "
-            f"{max(stopped):.1e} of the objective > tol={tol:g}; raise max_iter, tol or the "
+            f"{max(stopped):.1e} of the objective > tol={float(tol):g}; raise max_iter, tol or the "
             "smallest alpha."
         )
 
@@ -73,7 +81,7 @@ class SearchedPathMixin:
     _constraints: ClassVar[dict[str, Constraint]] = {
     }
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Any:
         """Choose the penalty and fit the model.
 
         Parameters
@@ -84,6 +92,8 @@ class SearchedPathMixin:
             The targets.
         sample_weight : array-like of shape (n_samples,), optional
             Weights that count as repetitions, in the fits and in the errors on each fold.
+        groups : array-like of shape (n_samples,), optional
+            What `cv` may not tear apart, for a splitter that asks for it (`GroupKFold`).
 
         Returns
         -------
@@ -112,7 +122,7 @@ class SearchedPathMixin:
         if not ratios:
             raise ValueError("l1_ratio must hold at least one number, got none.")
         alphas = grids(search, me.alphas, ratios, float(me.eps))
-        splits = splits_of(me.cv, self, rows, y, {})
+        splits = splits_by(me.cv, self, rows, y, groups)
         errors, fits = self._errors(problem, search.columns, splits, ratios, alphas)
         mean = errors.mean(axis=1)
         best, place = np.unravel_index(int(np.argmin(mean)), mean.shape)

@@ -6,6 +6,7 @@ pickled, saved and continued bit for bit.
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ __all__ = ["JointLearner", "Learner", "make_learner", "weights_in"]
 
 # Losses whose steps are shortened where they would pass the minimum of the row
 _WITH_REACH = {loss.code for loss in LOSSES.values() if loss.has_reach}
+_TINY = float(np.finfo(float).tiny)
 _NOTHING = np.empty(0, dtype=np.int64)
 _NOTHING_OWED = np.empty(0)
 _FRESH_STATE = {
@@ -153,7 +155,7 @@ class _Steps:
 
     def mean_loss(self) -> float:
         """The mean progressive loss of the steps since `begin_mean`."""
-        return self.state["sum_loss"] / max(self.state["sum_weight"], np.finfo(float).tiny)
+        return self.state["sum_loss"] / max(self.state["sum_weight"], _TINY)
 
     def go_on(
         self,
@@ -164,22 +166,37 @@ class _Steps:
         fetch: np.ndarray = _NOTHING,
     ) -> None:
         """The steps of `visit`, whose losses join those before."""
+        self._check_fit(X, y)
+        n = len(order)
+        batch = max(1, min(self.rule["batch_size"], n))
+        piece, rule = rows_per_call(X, self.n_outputs, batch), self._rule_for(X, batch)
+        for start in range(0, n, piece):
+            self._look()
+            stop = start + piece
+            self.state = self._run(rule, X, y, weight, order[start:stop], fetch[start:stop])
+
+    def _check_fit(self, X: Rows, y: np.ndarray) -> None:
+        """Refuse rows that are not for these weights."""
         if X.shape[1] * self.n_outputs != self.n_weights or len(y) != len(X):
             raise ValueError(
                 f"X has {X.shape[1]} columns and {len(X)} rows, but there are "
                 f"{self.n_weights // self.n_outputs} weights and {len(y)} targets."
             )
         check_dtype(X, self.dtype)
-        n = len(order)
-        batch = max(1, min(self.rule["batch_size"], n))
-        piece = rows_per_call(X, self.n_outputs, batch)
+
+    def _rule_for(self, X: Rows, batch: int) -> dict[str, Any]:
+        """The rule, with what the kernel must know of the rows."""
         longest = longest_square(X) if self.rule["loss"] in _WITH_REACH else 0.0
-        for start in range(0, n, piece):
-            if self.cancelled or is_cancelled():
-                raise Cancelled
-            rule = dict(self.rule, batch_size=batch, longest_square=longest)
-            stop = start + piece
-            self.state = self._run(rule, X, y, weight, order[start:stop], fetch[start:stop])
+        return dict(self.rule, batch_size=batch, longest_square=longest)
+
+    def _look(self) -> None:
+        """See whether somebody has cancelled."""
+        if self.cancelled or is_cancelled():
+            raise Cancelled
+
+    def runs_epochs(self, X: Rows) -> bool:
+        """Whether there is a `run_epochs` for these rows."""
+        return False
 
     def put_off(self, X: Rows, part: int = 0) -> None:
         """The visits that follow are to rows of X, a part of the data with a number: what can be
@@ -222,7 +239,7 @@ class _Steps:
             w, scale = self.scaled, self.state["scale"]
         else:
             w, scale = self.weights(averaged=False)[0].ravel(), 1.0
-        squares = np.einsum("i,i", w, w, dtype=np.float64) if l2 else 0.0
+        squares = _sgd.squares(w) if l2 else 0.0
         return float(
             (l1 * np.abs(w).sum(dtype=np.float64) if l1 else 0.0) + 0.5 * l2 * scale**2 * squares
         )
@@ -269,8 +286,7 @@ class Learner(_Steps):
         self._owed = _NOTHING_OWED
         piece = rows_per_call(X)
         for start in range(0, len(owed), piece):
-            if self.cancelled or is_cancelled():
-                raise Cancelled
+            self._look()
             _sgd.settle(X, owed, self.u, start, min(start + piece, len(owed)))
 
     @property
@@ -285,14 +301,44 @@ class Learner(_Steps):
         self.state["intercept"] = float(intercept[0])
 
     def _run(self, rule, X, y, weight, order, fetch):
-        if rule["step_rule"]:
-            return _sgd.run_passive_aggressive(
-                X, y, weight, order, fetch, rule, self.state, self.v, self.u, self._owed
-            )
         gradients = np.empty(rule["batch_size"])
         return _sgd.run(
             X, y, weight, order, fetch, rule, self.state, self.v, self.u, self._owed, self.paid,
             gradients,
+        )
+
+    def runs_epochs(self, X: Rows) -> bool:
+        """Whether `run_epochs` is for these rows: few enough for a call, and a penalty that needs
+        no weights but v."""
+        return not self.rule["l1"] and len(X) <= rows_per_call(X)
+
+    def run_epochs(
+        self, X: Rows, y: np.ndarray, weight: np.ndarray, order: Any, progress: Any
+    ) -> None:
+        """`visit` in the next orders, each entered in `progress`, until training ends or the rule
+        changes."""
+        self._check_fit(X, y)
+        rows, l2, eta0 = order.next(), self.rule["l2"], self.rule["eta0"]
+        rule = self._rule_for(X, max(1, min(self.rule["batch_size"], len(rows))))
+
+        def between(
+            sum_loss: float, sum_weight: float, intercept: float, scale: float, squares: float
+        ) -> bool:
+            """Judge an epoch; whether another follows, in whose order the rows are then."""
+            self._look()
+            if not isfinite(sum_loss + intercept + squares):
+                self.state.update(sum_loss=sum_loss, intercept=intercept)
+                progress.check_finite(self)
+            penalty = 0.5 * l2 * scale**2 * squares if l2 else 0.0
+            progress.enter(self, sum_loss / max(sum_weight, _TINY), penalty)
+            if not progress.goes_on or self.rule["eta0"] != eta0:
+                return False
+            order.next()
+            return True
+
+        self.state = _sgd.run_epochs(
+            X, y, weight, rows, order.fetch, rule, self.state, self.v, self.u, self._owed,
+            self.paid, np.empty(rule["batch_size"]), between,
         )
 
     def weights(self, averaged: bool = True) -> tuple[np.ndarray, np.ndarray]:

@@ -52,6 +52,12 @@ def margin(estimator: Any, X: Any, y: Any) -> float:
     --------
     mistake_bound : How many mistakes a perceptron makes at most.
 
+    References
+    ----------
+    .. [1] V. N. Vapnik, A. Y. Chervonenkis, "Theory of pattern recognition", Nauka, 1974.
+    .. [2] K. Crammer, Y. Singer, "On the algorithmic implementation of multiclass kernel-based
+       vector machines", Journal of Machine Learning Research 2, 2001.
+
     Examples
     --------
     >>> import numpy as np

@@ -13,8 +13,11 @@ import numpy as np
 
 from ._core import rows as _rows
 from ._core.rows import Rows
+from ._grow import grow_memories
 
-__all__ = ["chained", "empty_log", "grown_logs", "joined", "segment_of", "stored_rows"]
+__all__ = [
+    "chained", "empty_log", "grow_votes", "joined", "segment_of", "starts_of", "stored_rows",
+]  # fmt: skip
 
 # In the order of the kernel's arguments.
 _LOG = {"which": np.int64, "when": np.int64, "change": np.float64, "pair": np.int32}
@@ -145,8 +148,38 @@ def _within(numbers: np.ndarray, bound: int) -> bool:
     return numbers.size == 0 or bool(numbers.min() >= 0 and numbers.max() < bound)
 
 
-def grown_logs(logs: list[dict[str, np.ndarray]], places: np.ndarray, n_classes: int,
-                joint: bool) -> list[dict[str, np.ndarray]]:
+def starts_of(memories: list[dict[str, Any] | None]) -> list[dict[str, Any]]:
+    """The first voters of learners, as memories for `grow_memories`; none of learners that don't
+    vote."""
+    return [_as_memory(memory["start"]) for memory in memories if memory and "start" in memory]
+
+
+def _as_memory(start: dict[str, Any]) -> dict[str, Any]:
+    """A first voter as the memory of a learner."""
+    nothing, b = start["V"][:0], np.zeros((4, len(start["b"])))
+    b[0] = start["b"]
+    arrays = {"V": start["V"], "u": nothing, "paid": nothing, "last": nothing, "b": b}
+    return {**arrays, "moments": nothing.reshape(0, 0), "state": {}, "start": start}
+
+
+def grow_votes(estimator: Any, starts: list[dict[str, Any]], old: np.ndarray, new: np.ndarray,
+               joint: bool) -> None:
+    """Let the first voters and the records follow memories that hold the classes `old` among those
+    of `new` now."""
+    memories = estimator._memories
+    for k, start in enumerate(grow_memories(starts, old, new, joint, signed=False)):
+        if start is not None:
+            first = {**start["start"], "V": start["V"], "b": start["b"][0]}
+            memories[k] = {**memories[k], "start": first}
+    places = np.searchsorted(new, old)
+    estimator._segments = [
+        {**segment, "logs": _grown_logs(segment["logs"], places, len(new), joint)}
+        for segment in estimator._segments
+    ]
+
+
+def _grown_logs(logs: list[dict[str, np.ndarray]], places: np.ndarray, n_classes: int,
+                 joint: bool) -> list[dict[str, np.ndarray]]:
     """The records of learners for K classes as those for more, the old ones standing at `places`;
     `grow_memories` says what becomes of two."""
     if joint and len(places) == 2:

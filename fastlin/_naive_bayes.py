@@ -45,8 +45,10 @@ class NaiveBayesMixin(ClassifierMixin):
     _tags: ClassVar = {"poor_score": True}
     _check_fitted: Any
     _check_params: Any
-    # (counts, alpha) to what `_follow` keeps: each model has its own
+    # (counts, alpha) to what `_follow` keeps, and to logarithms that it leaves out as scores do
+    # without them: each model has its own
     _derive: Any
+    _log_prob: Any
     _fitted_attribute = "class_log_prior_"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -199,7 +201,10 @@ class NaiveBayesMixin(ClassifierMixin):
     @property
     def feature_log_prob_(self) -> np.ndarray:
         """What the counts say of each feature in each class."""
-        return self._follow()["log_prob"]
+        it = self._follow()
+        if it["log_prob"] is None:
+            it["log_prob"] = self._log_prob(self.feature_count_, self._alpha)
+        return it["log_prob"]
 
     def _begin(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple:
         """(rows, checked target, weights or None)"""
@@ -277,8 +282,8 @@ class NaiveBayesMixin(ClassifierMixin):
         return self.class_log_prior_
 
     def _follow(self) -> dict[str, Any]:
-        """What follows from the counts: `log_prob`, weights `W` and intercepts `b`, and, where
-        probabilities are 0, how often (`V`, `base`)."""
+        """What follows from the counts: `log_prob` or None, weights `W` and intercepts `b`, and,
+        where probabilities are 0, how often (`V`, `base`)."""
         self._check_fitted()
         if self._derived is None:
             self._derived = self._derive(self.feature_count_, self._alpha)
@@ -335,9 +340,9 @@ def _finite(z: np.ndarray, b: np.ndarray) -> np.ndarray:
     return z
 
 
-def derived(log_prob: np.ndarray, W: np.ndarray, V: np.ndarray | None, b: Any = None,
+def derived(log_prob: np.ndarray | None, W: np.ndarray, V: np.ndarray | None, b: Any = None,
              base: Any = None) -> dict[str, Any]:
     """A dict for `_follow`; `b` and `base` are zeros by default."""
-    zeros = np.zeros(len(log_prob))
+    zeros = np.zeros(len(W))
     return {"log_prob": log_prob, "W": W, "b": zeros if b is None else b, "V": V,
             "base": zeros if base is None else base}  # fmt: skip

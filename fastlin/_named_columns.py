@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ._cells import CellNumbers, Cells
 from ._params import shown
 from ._tables import named_column
 
@@ -48,7 +49,10 @@ class Columns:
     def take_rows(self, rows: np.ndarray) -> Columns:
         """Return some of the rows."""
         places = rows.tolist()
-        columns = {n: [values[row] for row in places] for n, values in self.columns.items()}
+        columns = {
+            name: values.take(rows) if isinstance(values, Cells) else [values[k] for k in places]
+            for name, values in self.columns.items()
+        }
         lines = None if self.lines is None else [self.lines[row] for row in places]
         return Columns(columns, lines, self.name, self.has_header, self.unit)
 
@@ -65,7 +69,10 @@ class Columns:
         """Return a column as float64; ValueError with the line for what is no finite number."""
         values = self.column(name)
         try:
-            numbers = np.array(values, dtype=np.float64)
+            if isinstance(values, Cells):
+                numbers = values.numbers()
+            else:
+                numbers = np.array(values, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):
             numbers = np.array([_number(value) for value in values])
         wrong = ~np.isfinite(numbers)
@@ -88,6 +95,8 @@ class Columns:
     def texts(self, name: str) -> Sequence[str]:
         """Return a column of texts; ValueError with the line for what is none."""
         values = self.column(name)
+        if isinstance(values, Cells):
+            return values.tolist()
         for row, value in enumerate(values):
             if not isinstance(value, str):
                 what = "nothing" if value is None else shown(value)
@@ -157,6 +166,14 @@ def class_labels(table: Columns, name: str, kinds: list[str | None] | None = Non
     if not kinds:
         kinds.append(_kind_of(values[0]))
     first = kinds[0]
+    if isinstance(values, Cells):
+        known = CellNumbers()
+        codes = known.number(values)
+        labels = known.values()
+        if "" in labels:
+            row = int((codes == labels.index("")).argmax())
+            raise table.error_at(row, f"the label {name!r} is missing")
+        return np.array(labels)[codes]
     for row, value in enumerate(values):
         if value is None or value == "":
             raise table.error_at(row, f"the label {name!r} is missing")

@@ -45,11 +45,15 @@ __all__ = ["Descent", "solve"]
 
 # Columns up to which the preconditioner is a Cholesky factor, and its rows for each column
 _FEW_COLUMNS, _ROWS_PER_COLUMN, _LEAST_ROWS = 500, 12, 2000
+# The parts that these rows are taken in
+_PARTS = 8
 # Rows up to which it is a factor of the kernel matrix, where there are more columns
 _FEW_ROWS = 500
 # Iterations after which another preconditioner is worth its making, and a factor of all of H or of
 # the kernel matrix of all rows, up to this order
 _MANY_ITERATIONS, _TOO_MANY_ITERATIONS, _MOST_ORDER = 12, 100, 3000
+# What the handling of a product takes, in multiplications; that of a factor takes three times that
+_OVERHEAD = 100_000
 # Conjugate gradients in one step
 _MOST_PRODUCTS = 250
 # Losses with rows of no curvature: theirs counts as at least a share of the largest, which falls
@@ -192,7 +196,7 @@ class Descent:
             self.precondition = self._preconditioner()
         d, along, products = self._direction(most)
         # a factor of a few rows is cheap, and good for its own step only
-        if products > _MANY_ITERATIONS or self.kernel is not None:
+        if products > self._worth_a_factor() or self.kernel is not None:
             self.precondition = None
         self.is_hard |= products > _TOO_MANY_ITERATIONS
         # the intercept's own step
@@ -244,6 +248,11 @@ class Descent:
             p += y
         return d, along, k
 
+    def _worth_a_factor(self) -> float:
+        """Products of conjugate gradients that take longer than another preconditioner."""
+        n, d = self.problem.X.shape
+        return min(_MANY_ITERATIONS, (n * d * d + 3 * _OVERHEAD) / (2 * n * d + _OVERHEAD))
+
     def _preconditioner(self) -> Callable[[np.ndarray], np.ndarray]:
         """v -> M^-1 v"""
         problem, X = self.problem, self.problem.X
@@ -253,19 +262,23 @@ class Descent:
             return lambda v: v
         few = _MOST_ORDER if self.is_hard else _FEW_COLUMNS
         if d <= few and n > d:
-            rows, h = np.arange(n), self.h
+            h = self.h
             most = max(_LEAST_ROWS, _ROWS_PER_COLUMN * d)
             if n > 2 * most and not self.is_hard:
                 rows = np.unique(np.linspace(0, n - 1, most).astype(np.int64))
                 h = self.h[rows] * (self.mass / max(float(self.h[rows].sum()), 1e-300))
-                X = rows_taken(X, rows)
-            matrix = gram(X, h, self.centre)
+                # in parts: a copy of them all may be half of the rows
+                matrix = np.zeros((d, d))
+                for part in np.array_split(np.arange(len(rows)), _PARTS):
+                    matrix += gram(rows_taken(X, rows[part]), h[part], self.centre)
+            else:
+                matrix = gram(X, h, self.centre)
             # a column that only rows left out hold
             seen = np.maximum(np.diagonal(matrix), 0.1 * self.diagonal)
             # a constant column: what it has left is rounding
             none = self.diagonal == 0
             seen[none], matrix[none], matrix[:, none] = 0.0, 0.0, 0.0
-            matrix[np.diag_indices(d)] = seen * (1 + 1e-12)
+            np.einsum("ii->i", matrix)[:] = seen * (1 + 1e-12)
             return cholesky(matrix, problem.l2)[0]
         if n <= max(few, _FEW_ROWS) and n < d and problem.l2 > 0:
             return self._by_rows()

@@ -1,9 +1,9 @@
 """From documents to rows of counts by a vocabulary, which is learned on the way or given.
 
 Two passes: documents to the numbers of their n-grams, in the order in which the table gave them;
-then, once it is known which columns these have, numbers to sorted rows. Threads learn a table each,
-which are put into one in between; a column hangs on the name of its n-gram only, so that the matrix
-does not depend on the number of threads.
+then, once it is known which columns these have, numbers to sorted rows. Threads learn a table each
+and bring its n-grams in order; their lists are made one in between. A column hangs on the name of
+its n-gram only, so that the matrix does not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ import numpy as np
 from ._analyzers import TextAnalysis, check_documents
 from ._core.documents import DONE, TOO_LARGE
 from ._core.ngrams import NgramReader, NgramTable, RowCounter, document_frequencies
+from ._merged_names import MergedNames, Names
 from ._parallel import Cancelled, is_cancelled, n_threads, run
 from ._params import shown
 from ._text_blocks import Share, shares_of, text_blocks
 from ._text_rows import CsrArrays, encode_features, joined, refuse
-from ._vocabulary import Nodes, Vocabulary, entering, new_table, nodes_of, ordered, word_table
+from ._vocabulary import Vocabulary, entered, new_table, nodes_of, ordered, word_table
 
 __all__ = ["Frequencies", "count_by", "learn"]
 
@@ -35,6 +36,16 @@ class _Found(NamedTuple):
     table: int
 
 
+class _Part(NamedTuple):
+    """The n-grams of a table in order: their numbers and names, in how many documents each is, and
+    how often in all (None if not asked for)."""
+
+    features: np.ndarray
+    names: Names
+    documents: np.ndarray
+    total: np.ndarray | None
+
+
 class Frequencies(NamedTuple):
     """In how many documents an n-gram occurs, and how often in all (None if not asked for)."""
 
@@ -44,7 +55,7 @@ class Frequencies(NamedTuple):
 
 def learn(
     analysis: TextAnalysis, X: Any, n_jobs: int | None, with_totals: bool,
-    choose: Callable[[Frequencies, int], np.ndarray],
+    choose: Callable[[Frequencies, int], np.ndarray], keeps_all: bool,
 ) -> tuple[Vocabulary, CsrArrays, np.ndarray]:
     """Learn a vocabulary and count by it.
 
@@ -56,9 +67,12 @@ def learn(
     with_totals : bool
         Whether `choose` needs them.
     choose : callable
-        Called with the frequencies of n-grams in order and the number of documents; returns which
-        n-grams are kept. Called twice `with_totals`: the first time to see which come into question
-        (with totals of None), then with those in order.
+        Called with the frequencies of n-grams and the number of documents; returns which n-grams
+        are kept. Called twice `with_totals`: the first time to see which come into question (with
+        totals of None), then with those, in order.
+    keeps_all : bool
+        Whether few are left out by how many documents have them, so that threads may order theirs
+        before it is known which.
 
     Returns
     -------
@@ -70,34 +84,76 @@ def learn(
     n_rows = sum(len(part.ends) for part in found)
     if n_rows == 0:
         raise ValueError("X must have at least one document, got none.")
-    places = [None, *(_merged(analysis, tables[0], other) for other in tables[1:])]
-    n = tables[0].n_numbers
+    choice = functools.partial(choose, n_rows=n_rows)
+    if len(tables) > 1 and keeps_all:
+        return _by_lists(found, tables, with_totals, choice, n_jobs)
+    return _by_numbers(found, tables, analysis._units()[2], with_totals, choice, n_jobs)
+
+
+def _by_numbers(
+    found: list[_Found], tables: list[NgramTable], kind: int, with_totals: bool, choose: Callable,
+    n_jobs: int | None,
+) -> tuple[Vocabulary, CsrArrays, np.ndarray]:
+    """Learn as `learn` does: enter all in one table, then order what is kept."""
+    table = tables[0]
+    places = [None, *(entered(table, other, kind) for other in tables[1:])]
+    n = table.n_numbers
     by_table = run(
         [functools.partial(_frequencies, found, k, t.n_numbers) for k, t in enumerate(tables)],
         n_jobs,
     )
     documents = _gathered(by_table, places, n)
     wanted = documents > 0
-    if not wanted.any():
-        raise ValueError(
-            "empty vocabulary: X has no n-gram to count; it may be of stop words or of one-letter "
-            "words only (see token_pattern)."
-        )
-    wanted[wanted] = choose(Frequencies(documents[wanted], None), n_rows)
-    nodes = nodes_of(tables[0])
-    features, vocabulary = ordered(nodes, wanted, n_jobs)
+    _refuse_none(wanted)
+    wanted[wanted] = choose(Frequencies(documents[wanted], None))
+    nodes = nodes_of(table)
+    features, names = ordered(nodes, wanted, n_jobs)
     if with_totals:
-        totals = [_totals(found, k, table.n_numbers) for k, table in enumerate(tables)]
+        totals = [_totals(found, k, t.n_numbers) for k, t in enumerate(tables)]
         total = _gathered(totals, places, n)[features]
-        kept = choose(Frequencies(documents[features], total), n_rows)
+        kept = choose(Frequencies(documents[features], total))
         if not kept.all():
             wanted[features[~kept]] = False
-            features, vocabulary = ordered(nodes, wanted, n_jobs)
-    columns = np.full(n, -1, np.int32)
-    columns[features] = np.arange(len(features), dtype=np.int32)
-    vocabulary = Vocabulary(vocabulary.names, vocabulary.ends, tables[0], columns)
+            features, names = ordered(nodes, wanted, n_jobs)
+    columns = _by_number(n, features, np.arange(len(features), dtype=np.int32))
     by_number = [columns if place is None else columns[place] for place in places]
-    return vocabulary, _counted(found, by_number, len(features), n_jobs), documents[features]
+    rows = _counted(found, by_number, len(features), n_jobs)
+    return Vocabulary(*names, [(table, columns)]), rows, documents[features]
+
+
+def _by_lists(
+    found: list[_Found], tables: list[NgramTable], with_totals: bool, choose: Callable,
+    n_jobs: int | None,
+) -> tuple[Vocabulary, CsrArrays, np.ndarray]:
+    """Learn as `learn` does: each thread orders the n-grams of its table, then the lists are made
+    one."""
+    parts = run(
+        [functools.partial(_part, found, k, t, with_totals) for k, t in enumerate(tables)], n_jobs
+    )
+    whole = MergedNames(
+        [part.names for part in parts], [part.documents for part in parts], n_jobs
+    )
+    if len(whole) > np.iinfo(np.int32).max:
+        refuse(TOO_LARGE, 0)
+    documents = whole.counts
+    _refuse_none(documents)
+    kept = choose(Frequencies(documents, None))
+    if with_totals:
+        total = _gathered([part.total for part in parts], whole.places, len(whole))
+        kept[kept] = choose(Frequencies(documents[kept], total[kept]))
+    column = np.cumsum(kept, dtype=np.int32) - 1
+    if not kept.all():
+        column[~kept] = -1
+        documents = documents[kept]
+    columns = run(
+        [
+            functools.partial(_by_number, table.n_numbers, part.features, column, place)
+            for table, part, place in zip(tables, parts, whole.places, strict=True)
+        ],
+        n_jobs,
+    )
+    vocabulary = Vocabulary(*whole.kept(kept), zip(tables, columns, strict=True))
+    return vocabulary, _counted(found, columns, len(vocabulary), n_jobs), documents
 
 
 def count_by(analysis: TextAnalysis, X: Any, vocabulary: Vocabulary, n_jobs: Any) -> CsrArrays:
@@ -192,34 +248,50 @@ def _taken(reader: NgramReader, ends: list[int], first_row: int) -> _Found:
     return _Found(first_row, numbers, np.array(ends, np.int64), 0)
 
 
-# Several tables as one
+# Numbers to columns
 
 
-def _merged(analysis: TextAnalysis, table: NgramTable, other: NgramTable) -> np.ndarray:
-    """Enter the n-grams of another table; returns the new number of each of its numbers."""
-    nodes: Nodes = nodes_of(other)
-    numbers = np.empty(len(nodes.last), np.uint32)
-    reader = entering(table, analysis._units()[2])
-    done = 0
-    while done < len(numbers):
-        done = reader.merge(
-            nodes.arena, nodes.is_word, nodes.before, nodes.last, numbers, done
+def _refuse_none(documents: np.ndarray) -> None:
+    """Raise if no n-gram is in any document."""
+    if not documents.any():
+        raise ValueError(
+            "empty vocabulary: X has no n-gram to count; it may be of stop words or of one-letter "
+            "words only (see token_pattern)."
         )
-        if done < 0:
-            refuse(TOO_LARGE, 0)
-    return numbers
 
 
-def _gathered(by_table: list[np.ndarray], places: list[Any], n: int) -> np.ndarray:
-    """Add up counts by number of several tables."""
+def _part(found: list[_Found], place: int, table: NgramTable, with_totals: bool) -> _Part:
+    """Order the n-grams of a table."""
+    n = table.n_numbers
+    documents = _frequencies(found, place, n)
+    wanted = documents > 0
+    if not wanted.any():
+        nothing = np.empty(0, np.int64)
+        return _Part(nothing, (np.empty(0, np.uint8), nothing), nothing, nothing)
+    features, names = ordered(nodes_of(table), wanted, 1)
+    total = _totals(found, place, n)[features] if with_totals else None
+    return _Part(features, names, documents[features].astype(np.int64), total)
+
+
+def _gathered(by_table: list[Any], places: list[Any], n: int) -> np.ndarray:
+    """Add up counts of several tables, each of which has a place once."""
     total = np.zeros(n, np.int64)
     for counts, place in zip(by_table, places, strict=True):
-        # A table gives a number once, so that no place is met twice.
         if place is None:
             total[: len(counts)] += counts
         else:
             total[place] += counts
     return total
+
+
+def _by_number(
+    n: int, features: np.ndarray, columns: np.ndarray, places: np.ndarray | None = None
+) -> np.ndarray:
+    """Return the columns of the numbers below n, -1 for those that have none; where places are
+    given, features have the columns of theirs."""
+    by_number = np.full(n, -1, np.int32)
+    by_number[features] = columns if places is None else columns[places]
+    return by_number
 
 
 def _frequencies(found: list[_Found], place: int, n: int) -> np.ndarray:

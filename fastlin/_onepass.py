@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from . import _parallel
+from ._core.rows import Rows
 from ._data import rows_of
 from ._epochs import RowOrder, row_order
 from ._exact_pass import fit_exact_together, fits_exactly_together
@@ -32,11 +33,13 @@ from ._random import spawn_seed
 from ._reductions import is_reduced
 from ._validation import check_sample_weight, check_target, encode_labels
 
-__all__ = ["fit_together", "fits_together"]
+__all__ = ["fit_side_by_side", "fit_together", "fits_side_by_side", "fits_together"]
 
 _NO_WEIGHTS = np.empty(0)
 # An epoch of a full pass in epochs of one model, by which the gain of a preparation is reckoned
 _EPOCH_COSTS = 3
+# Classes, and steps of an epoch, from which on one pass beats a fit per class
+_FEWEST_CLASSES, _FEWEST_STEPS = 4, 1 << 14
 _MODULES = ("fastlin.sgd", "fastlin.perceptron")
 
 
@@ -56,12 +59,48 @@ def fits_together(estimator: Any) -> bool:
     try:
         estimator._check_params()
         estimator._check_together()
-        rule = estimator._rule()
+        plain = _is_plain(estimator)
     except (TypeError, ValueError):
         return False
+    return plain and not estimator.warm_start and not estimator.verbose
+
+
+def _is_plain(estimator: Any) -> bool:
+    """Whether there are lanes for models of an online estimator whose parameters are valid."""
+    rule = estimator._rule()
     plain = rule["batch_size"] == 1 and not rule["step_rule"] and not rule["optimizer"]
-    other = rule.get("voted") or estimator.early_stopping or estimator.warm_start
-    return bool(plain and not other and not is_reduced(estimator) and not estimator.verbose)
+    other = rule.get("voted") or getattr(estimator, "early_stopping", False)
+    return bool(plain and not other and not is_reduced(estimator))
+
+
+def fits_side_by_side(estimator: Any, n: int, n_classes: int) -> bool:
+    """Whether `fit` trains a model per class in one pass, on n rows; the parameters are valid.
+    Neither storage nor values decide, which must not change a model. Averages of one model cost one
+    pass in all (`Learner.put_off`), which beats lanes that keep theirs at each step."""
+    several = n_classes >= _FEWEST_CLASSES and n * n_classes >= _FEWEST_STEPS
+    if not several or estimator._is_joint(n_classes) or not _is_plain(estimator):
+        return False
+    return not estimator._rule()["average_from"]
+
+
+def fit_side_by_side(estimator: Any, rows: Rows, classes: np.ndarray, codes: np.ndarray,
+                     weight: np.ndarray | None, start: list, callback: Any) -> None:
+    """Fit a classifier for which `fits_side_by_side`: each class against the rest, all in one order
+    of the rows. `start` has a (W, b) or None for each."""
+    job = Job(estimator, 0, None)
+    everyone = [np.ones(len(rows), bool)]
+    y, from_zero = codes.astype(np.float64), all(first is None for first in start)
+    stream = _stream(rows, everyone, codes.astype(np.int32), y, classes, weight, [job], None,
+                     from_zero)
+    targets = Targets(stream, rows, y, classes)
+    targets.lay_out(job)
+    for model, first in zip(job.outputs, start, strict=True):
+        model.plan, model.start = estimator._plan(callback), first
+    passes = _passes(stream, [job], estimator.n_jobs, None)
+    _parallel.run(passes, estimator.n_jobs, lambda: [task.cancel() for task in passes])
+    error = _finish(job, targets)
+    if error is not None:
+        raise error
 
 
 def fit_together(
@@ -188,7 +227,7 @@ def _jobs(estimators: list, train: list, test: list, n: int) -> tuple[list, list
     return members, jobs
 
 
-def _stream(rows, members, codes, y, labels, weight, jobs, random_state) -> Stream:
+def _stream(rows, members, codes, y, labels, weight, jobs, random_state, from_zero=True) -> Stream:
     """What all models share."""
     estimators = [job.estimator for job in jobs]
     state = estimators[0].random_state if random_state is None else random_state
@@ -211,7 +250,7 @@ def _stream(rows, members, codes, y, labels, weight, jobs, random_state) -> Stre
         return made[str(shuffle)].fork()
 
     epochs = _EPOCH_COSTS * max(estimator.max_iter for estimator in estimators)
-    renumbered, columns = prepared(rows, LANES[-1], epochs)
+    renumbered, columns = prepared(rows, LANES[-1], epochs, from_zero)
     stream = Stream(
         renumbered, members, codes, 1 if labels is None else len(labels),
         y if labels is None else _NO_WEIGHTS, _NO_WEIGHTS if weight is None else weight, order,

@@ -3,8 +3,9 @@
 The flow of one `fit`: parameters are checked; X becomes `Rows`, y codes or numbers, class weights
 fold into sample weights; each learner (one for two classes, a regression or a joint loss, one per
 class for one-vs-rest) becomes a `Task` with its own seed; the tasks run in threads; their weights
-become `coef_` and `intercept_`. `_task` has the task, `_epochs` the loop, `_learner` the step,
-`_online_kinds` what is a regressor's or a classifier's own.
+become `coef_` and `intercept_`. Several classes against the rest with many rows are trained side by
+side, in one order of the rows (`_onepass`). `_task` has the task, `_epochs` the loop, `_learner`
+the step, `_online_kinds` what is a regressor's or a classifier's own.
 """
 
 from __future__ import annotations

@@ -8,10 +8,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from ._blocks import matvec
 from ._core.rows import Rows
+from ._gram import MOST_TURNS, GramPath, is_for_products
 from ._primal_cd import Search
 from ._problem import Fit, Problem
 from ._quadratic import add_columns
+from ._row_slices import rows_taken
 
 __all__ = ["alpha_grid", "fold_errors", "path"]
 
@@ -59,13 +62,49 @@ def fold_errors(problem: Problem, columns: Rows, train: np.ndarray, test: np.nda
     n = len(problem.y)
     weight = problem.weight if len(problem.weight) else np.ones(n)
     fold = replace(problem, weight=np.bincount(train, minlength=n) * weight)
-    search, errors = Search(fold, columns), np.empty(len(alphas))
-    worst = None
-    for k, fit in enumerate(path(search, fold, l1_ratio, alphas, tol, max_iter)):
-        z = np.full(n, fit.intercept)
-        add_columns(columns, np.flatnonzero(fit.coef), fit.coef, z)
-        errors[k] = np.average((problem.y[test] - z[test]) ** 2, weights=weight[test])
+    little = is_for_products(problem.X)
+    if little:
+        few = rows_taken(problem.X, test)
+        fits = _by_products(fold, columns, l1_ratio, alphas, tol, max_iter)
+    else:
+        fits = path(Search(fold, columns), fold, l1_ratio, alphas, tol, max_iter)
+    errors, worst = np.empty(len(alphas)), None
+    total = float(weight[test].sum())
+    for k, fit in enumerate(fits):
+        if little:
+            z = matvec(few, fit.coef, fit.intercept)
+        else:
+            # the columns of few weights; a copy of the rows would cost more
+            z = np.full(n, fit.intercept)
+            add_columns(columns, np.flatnonzero(fit.coef), fit.coef, z)
+            z = z[test]
+        left = problem.y[test] - z
+        errors[k] = float(weight[test] @ np.square(left)) / total
         if worst is None or fit.certificate.relative_gap > worst.certificate.relative_gap:
             worst = fit
     assert worst is not None
     return errors, worst
+
+
+def _by_products(problem: Problem, columns: Rows, l1_ratio: float, alphas: np.ndarray, tol: float,
+                 max_iter: int) -> Iterator[Fit]:
+    """The same as `path` on little data, by the Gram matrix of all columns."""
+    # what overflows is left to the search, as what is not good enough
+    with np.errstate(over="ignore", invalid="ignore"):
+        steps = GramPath(problem, alphas * l1_ratio, alphas * (1 - l1_ratio))
+    most, k, w, search = min(max_iter, MOST_TURNS), 0, np.zeros(problem.X.shape[1]), None
+    while k < len(alphas):
+        first, k = k, steps.go_on(k, w, tol, most)
+        done = k if steps.is_good(k - 1, tol) else k - 1
+        for i in range(first, done):
+            yield steps.fit(i, tol)
+        w = steps.coef[k - 1]
+        if done == k:
+            continue
+        # more turns than products of pairs are worth, or a gap that their rounding hides
+        search = search or Search(problem, columns)
+        l1, l2 = float(alphas[done] * l1_ratio), float(alphas[done] * (1 - l1_ratio))
+        fit = search.run(replace(problem, l1=l1, l2=l2), tol, max_iter - most,
+                         steps.fit(done, tol))
+        w = fit.coef
+        yield fit

@@ -56,6 +56,10 @@ def decision_boundary(estimator: Any, X: Any, y: Any, *, margin: bool = True,
     ImportError
         If matplotlib is not installed.
 
+    References
+    ----------
+    .. [1] C. Cortes, V. N. Vapnik, "Support-vector networks", Machine Learning 20, 1995.
+
     Examples
     --------
     >>> import numpy as np
@@ -215,6 +219,11 @@ def perceptron_steps(estimator: Any, X: Any, y: Any, *, max_epochs: int = 10,
     F. Rosenblatt, "The perceptron: a probabilistic model for information storage and organization
     in the brain", Psychological Review 65, 1958.
 
+    References
+    ----------
+    .. [1] F. Rosenblatt, "The perceptron: a probabilistic model for information storage and
+       organization in the brain", Psychological Review 65, 1958.
+
     Examples
     --------
     >>> import numpy as np
@@ -314,6 +323,12 @@ def quadratic_separation(estimator: Any, x: Any, y: Any, *, ax: Any = None) -> A
         If x is not one column, or there are not two classes.
     ImportError
         If matplotlib is not installed.
+
+    References
+    ----------
+    .. [1] T. M. Cover, "Geometrical and statistical properties of systems of linear inequalities
+       with applications in pattern recognition", IEEE Transactions on Electronic Computers 14,
+       1965.
 
     Examples
     --------

@@ -60,6 +60,11 @@ def fitted_curves(estimators: Any, x: Any, y: Any, *, ax: Any = None) -> Any:
     ImportError
         If matplotlib is not installed.
 
+    References
+    ----------
+    .. [1] A. E. Hoerl, R. W. Kennard, "Ridge regression: biased estimation for nonorthogonal
+       problems", Technometrics 12, 1970.
+
     Examples
     --------
     >>> import numpy as np
@@ -124,6 +129,11 @@ def probability_curves(estimators: Any, X: Any, column: int = 0, *, ax: Any = No
     References
     ----------
     A. F. T. Martins, R. F. Astudillo, "From softmax to sparsemax", ICML 2016, figure 1.
+
+    References
+    ----------
+    .. [1] A. F. T. Martins, R. F. Astudillo, "From softmax to sparsemax: a sparse model of
+       attention and multi-label classification", ICML 2016.
 
     Examples
     --------

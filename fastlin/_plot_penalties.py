@@ -41,6 +41,11 @@ def regularization_path(path: Any, *, ax: Any = None, most: int = 20,
     ImportError
         If matplotlib is not installed.
 
+    References
+    ----------
+    .. [1] B. Efron, T. Hastie, I. Johnstone, R. Tibshirani, "Least angle regression", Annals of
+       Statistics 32, 2004.
+
     Examples
     --------
     >>> import numpy as np
@@ -97,6 +102,11 @@ def lp_balls(ps: Sequence[float] = (0.5, 1, 2, 4, np.inf), *, ax: Any = None) ->
     References
     ----------
     R. Tibshirani, "Regression shrinkage and selection via the lasso", JRSS B 58, 1996, figure 2.
+
+    References
+    ----------
+    .. [1] I. E. Frank, J. H. Friedman, "A statistical view of some chemometrics regression
+       tools", Technometrics 35, 1993.
 
     Examples
     --------
@@ -172,6 +182,11 @@ def sparsity(ps: Sequence[float], models: Sequence[Any], *, ax: Any = None) -> A
         If there are not as many models as p, or none.
     ImportError
         If matplotlib is not installed.
+
+    References
+    ----------
+    .. [1] I. E. Frank, J. H. Friedman, "A statistical view of some chemometrics regression
+       tools", Technometrics 35, 1993.
 
     Examples
     --------

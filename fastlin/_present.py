@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._grow import grow_memories
+from ._mistakes import grow_votes, starts_of
 
 __all__ = ["narrowed", "numbers_among", "places_of_present", "widen", "widened_responses"]
 
@@ -35,9 +36,12 @@ def narrowed(start: Any, present: np.ndarray) -> Any:
 def widen(estimator: Any, classes: np.ndarray, present: np.ndarray) -> None:
     """Give a trained estimator its outputs for all classes."""
     signed = getattr(estimator, "optimizer", "") == "adam"
+    starts = starts_of(estimator._memories)
     estimator._memories = grow_memories(
         estimator._memories, classes[present], classes, True, signed
     )
+    if starts:
+        grow_votes(estimator, starts, classes[present], classes, True)
 
 
 def widened_responses(p: np.ndarray, n_classes: int, present: np.ndarray) -> np.ndarray:

@@ -182,8 +182,8 @@ class Certificate:
 
     No loss and no penalty is below 0, so that 0 is a lower bound of P as well as D is: the relative
     gap is that of the better one, but where nothing is known of D it is infinite. What P - D is
-    relative to is P, or a share of P at w = 0, below which P is nothing but rounding: `LEAST` of it,
-    or without a penalty, where rows may be met exactly, `LEAST_WITHOUT_PENALTY`.
+    relative to is P, or a share of P at w = 0 below which P counts as rounding: `LEAST`, or without
+    a penalty, where rows may be met exactly, `LEAST_WITHOUT_PENALTY`.
     """
 
     objective: float

@@ -140,11 +140,20 @@ def _root(u: np.ndarray, a: np.ndarray, m: float) -> np.ndarray:
 
 
 def _level(size: np.ndarray, c: np.ndarray, alpha: float) -> float:
-    """The t >= 0 with sum_j c_j max(0, |u_j| - t) = alpha; 0 where the sum is smaller at 0."""
-    order = np.argsort(-size, kind="stable")
-    largest, weight = size[order], np.cumsum(c[order])
-    sums = np.cumsum(c[order] * largest)
-    levels = (sums - alpha) / weight
-    # the last place whose own size is above the level that those before it make
-    k = int(np.count_nonzero(largest > levels)) - 1
-    return max(0.0, float(levels[max(k, 0)]))
+    """The t >= 0 with sum_j c_j max(0, |u_j| - t) = alpha; 0 where the sum is smaller at 0.
+
+    The sum is convex and falls: Newton's method comes from below, never too far, and leaves sizes
+    behind that count no more (Michelot 1986, "A finite algorithm for finding the projection of a
+    point onto the canonical simplex", Journal of Optimization Theory and Applications 50).
+    """
+    t = 0.0
+    while len(size):
+        new = (float(c @ size) - alpha) / float(c.sum())
+        if not new > t:
+            break
+        t = new
+        above = size > t
+        if above.all():
+            break
+        size, c = size[above], c[above]
+    return t

@@ -11,13 +11,23 @@ one at any w and so no variable; columns count from their means, which takes it 
 Convex penalties (p >= 1) take steps with momentum (FISTA: Beck & Teboulle 2009), which starts anew
 where it leads uphill (O'Donoghue & Candes 2015, "Adaptive restart for accelerated gradient
 schemes"). The slopes of each step are dual variables: the largest bound so far makes the duality
-gap, which is what `tol` bounds. For p < 1 plain steps have to lower P (Gong et al. 2013, "A general
-iterative shrinkage and thresholding algorithm", with the lengths of Barzilai & Borwein 1988; for
-p = 0 this is the iterative hard thresholding of Blumensath & Davies 2009). Where they end, P may
-still fall by changing one weight alone (Beck & Eldar 2013), so the best of such changes are made
-until none is left: the answer is then the best one in each weight, others kept, as far as a
-quadratic model of the loss can tell; nothing more can be promised for p < 1. The search begins
-there with the answer for larger powers, p = 1 first.
+gap, which is what `tol` bounds. For p >= 2 some such steps are followed by Newton's
+(`_prox_newton`).
+
+Where p = inf the bound is far behind P, since the slopes along weights below the largest swing
+about the 0 that they should be. Their mean over the steps since the last start, with the square of
+momentum as weights, swings less, and is a dual variable too (Tseng 2008, "On accelerated proximal
+gradient methods for convex-concave optimization", has its first power). On 4,000 x 47,000 rows of
+words 450 steps do what took 890. Newton's method on the weights below the largest, coordinate
+descent between fixed bounds and semismooth Newton steps on the dual were no faster.
+
+For p < 1 plain steps have to lower P (Gong et al. 2013, "A general iterative shrinkage and
+thresholding algorithm", with the lengths of Barzilai & Borwein 1988; for p = 0 this is the
+iterative hard thresholding of Blumensath & Davies 2009). Where they end, P may still fall by
+changing one weight alone (Beck & Eldar 2013), so the best of such changes are made until none is
+left: the answer is then the best one in each weight, others kept, as far as a quadratic model of
+the loss can tell; nothing more can be promised for p < 1. The search begins there with the answer
+for larger powers, p = 1 first.
 
 The optimality residual of w is that largest change of a single weight (for p = inf of all at once,
 in the same metric) as a slope of a scaled column, max_j sqrt(D_j) |w_j - prox(w - g/D)_j|, relative
@@ -48,6 +58,8 @@ _CLOSE = 1e-9
 _LOOK = 3
 # Looks whose differences are extrapolated
 _EXTRAPOLATED = 5
+# Proximal steps before Newton's, and where one of these lowers nothing
+_BEFORE, _INSTEAD = 10, 50
 # Restarts forget some of L
 _FORGET = 0.5
 # Share of what a plain step promises that P has to fall by, and bounds of its L
@@ -75,7 +87,7 @@ class ProxFit(Fit):
 def solve(problem: Problem, penalty: Penalty, tol: float, max_iter: int,
           start: Fit | None = None) -> ProxFit:
     """Minimise until the relative gap, or for p < 1 the residual, is at most `tol`, or for
-    `max_iter` steps."""
+    `max_iter` steps; those of conjugate gradients count too where p >= 2."""
     # an answer that is not finite is refused where it would be published
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         search = _Search(problem)
@@ -128,10 +140,15 @@ class _Search:
         self.penalty, self.tol, self.max_iter = penalty, tol, max_iter
         self.L, self.dual = 1.0, -np.inf
         self.looks: list[tuple[np.ndarray, np.ndarray]] = []
+        self.mean: tuple[np.ndarray, np.ndarray, float] | None = None
 
     def run(self, here: _Point) -> tuple[_Point, bool]:
         """From a point: (where the search ends, whether at an answer)."""
-        return self.accelerated(here) if self.penalty.is_convex else self.monotone(here)
+        if not self.penalty.is_convex:
+            return self.monotone(here)
+        if 2 <= self.penalty.p < np.inf:
+            return self.bent(here)
+        return self.accelerated(here, self.max_iter)
 
     def point(self, w: np.ndarray, b: float, u: np.ndarray | None = None) -> _Point:
         """What is known at w, given about the best b, and X w where that is known."""
@@ -174,7 +191,8 @@ class _Search:
         problem, nothing = self.problem, np.zeros(1)
         self.looks = [*self.looks[-_EXTRAPOLATED:], (at.slopes, self.gradient(at))]
         # of p = inf the weights are as late as their slopes
-        ahead = None if np.isinf(self.penalty.p) else _extrapolated(self.looks)
+        late = np.isinf(self.penalty.p)
+        ahead = self.mean and self.mean[:2] if late else _extrapolated(self.looks)
         for slopes, gradient in filter(None, (self.looks[-1], ahead)):
             a = problem.project(-slopes)
             for t in {1.0, self.penalty.shrinkage(gradient)}:
@@ -198,12 +216,30 @@ class _Search:
 
     # convex penalties
 
-    def accelerated(self, here: _Point) -> tuple[_Point, bool]:
-        """FISTA from a point: (where it ends, whether that is the optimum)."""
+    def bent(self, here: _Point) -> tuple[_Point, bool]:
+        """Proximal steps, then Newton's, from a point: (where they end, whether that is the
+        optimum)."""
+        here, done = self.accelerated(here, min(_BEFORE, self.max_iter))
+        while not done and self.n_iter < self.max_iter:
+            new = self._along_face(here)
+            if new is None:
+                # the end of what P can tell, or of a bad model
+                here, done = self.accelerated(here, min(self.n_iter + _INSTEAD, self.max_iter))
+                continue
+            here = new
+            self.bound(here)
+            done = self.certificate(here).relative_gap <= self.tol
+        return here, done
+
+    def accelerated(self, here: _Point, stop: int) -> tuple[_Point, bool]:
+        """FISTA from a point up to iteration `stop`: (where it ends, whether that is the
+        optimum)."""
         before, momentum, share = here, 1.0, 0.0
         while True:
             at = here if share == 0 else self._ahead(here, before, share)
-            last = self.n_iter >= self.max_iter
+            if np.isinf(self.penalty.p):
+                self._average(at, momentum)
+            last = self.n_iter >= stop
             if last or self.n_iter % _LOOK == 0:
                 self.bound(at)
                 if self.certificate(here).relative_gap <= self.tol:
@@ -225,6 +261,17 @@ class _Search:
             else:
                 longer = 0.5 * (1 + np.sqrt(1 + 4 * momentum * momentum))
                 momentum, share = longer, (momentum - 1) / longer
+
+    def _average(self, at: _Point, momentum: float) -> None:
+        """Let slopes count in the mean of those since momentum began."""
+        weight = momentum * momentum
+        slopes, gradient, total = at.slopes, self.gradient(at), weight
+        if momentum > 1 and self.mean is not None:
+            total += self.mean[2]
+            share = weight / total
+            slopes = (1 - share) * self.mean[0] + share * slopes
+            gradient = (1 - share) * self.mean[1] + share * gradient
+        self.mean = slopes, gradient, total
 
     def _ahead(self, here: _Point, before: _Point, share: float) -> _Point:
         """The point where momentum leads."""
@@ -331,13 +378,21 @@ class _Search:
         return None
 
     def _along_face(self, here: _Point) -> _Point | None:
-        """A Newton step of the weights that are not 0, if it lowers P enough."""
-        problem = self.problem
-        d, slope = direction(problem, self.penalty, here.w, here.z, self.gradient(here), self.D,
-                             0.1 * self.tol * self.first_slope)
+        """A Newton step, of a penalty with p < 1 for the weights that are not 0, if it lowers P
+        enough."""
+        problem, kept, least, forcing = self.problem, self.varying, 0.0, np.inf
+        if self.penalty.is_convex:
+            forcing = float(np.sqrt(self.certificate(here).relative_gap))
+        else:
+            kept, least = here.w != 0, 0.1 * self.tol * self.first_slope
+        d, slope, products = direction(problem, self.penalty, here.w, here.z, self.gradient(here),
+                                       self.D, np.flatnonzero(kept), least, forcing)
+        if self.penalty.is_convex:
+            self.n_iter += products
         if not slope < 0:
             return None
-        t, along = farthest(here.w, d), matvec(problem.X, d)
+        t = 1.0 if self.penalty.is_convex else farthest(here.w, d)
+        along = matvec(problem.X, d)
         for _ in range(_MOST_HALVINGS):
             new = self.point(here.w + t * d, here.b, here.u + t * along)
             fall = here.objective - new.objective

@@ -97,10 +97,10 @@ def _best_constant(
     rule: dict[str, Any], y: np.ndarray, weight: np.ndarray, low: float, high: float
 ) -> float:
     """The zero of the mean slope, which increases where the loss is convex or a sigmoid."""
-    value, slope = np.empty(len(y)), np.empty(len(y))
+    value, slope, point = np.empty(len(y)), np.empty(len(y)), np.empty(len(y))
     for _ in range(_BISECTIONS):
         middle = 0.5 * low + 0.5 * high
-        point = np.full(len(y), middle)
+        point.fill(middle)
         _losses.evaluate(rule["loss"], rule["loss_parameter"], point, y, value, slope)
         mean = weight @ slope if len(weight) else slope.sum()
         low, high = (middle, high) if mean < 0 else (low, middle)

@@ -68,7 +68,14 @@ class NamedScore:
         if sample_weight is not None:
             sample_weight = check_sample_weight(sample_weight, len(y))
         if method == "predict":
-            return score(np.asarray(y), estimator.predict(X), sample_weight)
+            y, predicted = np.asarray(y), estimator.predict(X)
+            if self.name not in OF_NUMBERS and (_is_continuous(y) or _is_continuous(predicted)):
+                raise ValueError(
+                    f"scoring={self.name!r} compares classes, but "
+                    f"{'y' if _is_continuous(y) else shown(estimator) + '.predict'} has numbers "
+                    "that are not whole; pass scoring='r2', or a classifier."
+                )
+            return score(y, predicted, sample_weight)
         if hasattr(estimator, method):
             answers = getattr(estimator, method)(X)
         elif method == "decision_function" and hasattr(estimator, "predict_proba"):
@@ -86,6 +93,11 @@ class NamedScore:
     def _accept_sample_weight(self) -> bool:
         """Say that the score can be weighted."""
         return True
+
+
+def _is_continuous(values: np.ndarray) -> bool:
+    """Whether values are numbers that are not whole, which stand for no class."""
+    return values.dtype.kind == "f" and bool((values != np.trunc(values)).any())
 
 
 def _scorer(estimator: Any, scoring: Any) -> Callable:

@@ -103,7 +103,8 @@ def separability(X: Any, y: Any, *, fit_intercept: bool = True, tol: float = 1e-
         Whether hyperplanes have an intercept, or go through 0.
     tol : float, default=1e-6
         The verdict is False once no margin above ``tol * size`` is possible and no smaller one was
-        found, > 0: in floating point, hulls that touch cannot be told from hulls that don't.
+        found, > 0: in floating point, hulls that touch cannot be told from hulls that don't. Where
+        the spreads of columns are very unlike, the same must be so of columns of like spread.
     max_iter : int, default=10000
         Largest number of iterations of the search.
 
@@ -161,8 +162,7 @@ def separability(X: Any, y: Any, *, fit_intercept: bool = True, tol: float = 1e-
             f"y must hold two classes or more, got only the class {classes.tolist()[0]!r}: "
             "there is nothing to separate."
         )
-    found, size = searched(rows, codes, len(classes), fit_intercept, float(tol), max_iter)
-    verdict = True if found.margin > 0 else False if found.bound <= tol * size else None
+    found, size, verdict = searched(rows, codes, len(classes), fit_intercept, float(tol), max_iter)
     answer = Separability(
         verdict, found.margin, found.bound, found.W, found.b, found.weights, np.inf, size,
         found.n_iter, classes, fit_intercept,

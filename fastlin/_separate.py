@@ -21,6 +21,11 @@ weights of (row, other class) pairs. With |W|_F = 1 the least lead is at most |V
 classes that can't be told from each other settle the matter, so those that pull at each other most
 are looked at on their own: that is cheaper by far than to solve for all with a small l2.
 
+Columns may be so unlike that the large ones hide the others from a search: 1e8 plus a sum of small
+ones. So where they are, the columns are brought to like spread first, which changes no verdict. A
+hyperplane found there is one for the columns as they are, though not the one of the largest margin,
+which is looked for after that; and so are weights.
+
 A hyperplane that was found separates: its margin is larger than all that rounding can have added.
 Where neither bound decides on few rows and columns, the simplex method has the last word.
 """
@@ -34,6 +39,7 @@ import numpy as np
 
 from ._blocks import matvec, rmatvec
 from ._centred import squares_about
+from ._column_scales import columns_times, largest_entries, unlike_spreads
 from ._core.rows import Rows
 from ._joint_problem import Distributions, JointFit, JointProblem, feasible
 from ._joint_solve import solve as solve_joint
@@ -55,6 +61,8 @@ _LEAST_VALUE = 1e-140
 _PAIRS = 4
 # Entries of the matrix of a linear programme that is solved in the end
 _FEW_ENTRIES = 300_000
+# Iterations that improve the margin of a hyperplane found on columns of like spread
+_IMPROVED = 500
 
 
 @dataclass(frozen=True)
@@ -83,15 +91,25 @@ class Bounds:
 
 
 def searched(X: Rows, codes: np.ndarray, n_classes: int, fit_intercept: bool, tol: float,
-             max_iter: int) -> tuple[Bounds, float]:
-    """(bounds that decide, or what `max_iter` iterations lead to, the size of the rows)"""
+             max_iter: int) -> tuple[Bounds, float, bool | None]:
+    """(bounds that decide, or what `max_iter` iterations lead to, the size of the rows, the
+    verdict)"""
     kind = _Pair if n_classes == 2 else _Several
     search = kind(X, codes, n_classes, fit_intercept)
-    found = search.descended(tol * search.size, max_iter, search.close)
-    undecided = found.margin <= 0 and found.bound > tol * search.size
-    if undecided and search.size > 0 and search.entries <= _FEW_ENTRIES:
-        found = found.with_the_better(search.by_simplex())
-    return found, search.size
+    factors = unlike_spreads(X, search.centre, search.size)
+    found, overlap = search.nothing(), True
+    if factors is not None:
+        alike = kind(columns_times(X, factors), codes, n_classes, fit_intercept)
+        there = alike.answered(alike.nothing(), tol, max_iter, 0.0)
+        found, overlap = search.of_alike(there, factors), there.bound <= tol * alike.size
+        if found.margin > 0:
+            max_iter = min(max_iter, found.n_iter + _IMPROVED)
+    if factors is None or found.margin > 0 or found.bound > tol * search.size:
+        found = search.answered(found, tol, max_iter, search.close)
+    verdict = True if found.margin > 0 else None
+    if verdict is None and overlap and found.bound <= tol * search.size:
+        verdict = False
+    return found, search.size, verdict
 
 
 class _Search:
@@ -104,6 +122,8 @@ class _Search:
         widest = X.shape[1] if X.indptr is None else int(np.diff(X.indptr).max(initial=0))
         self.rounding = (widest + 8) * np.finfo(np.float64).eps
         centre = rmatvec(X, np.full(n, 1 / n)) if fit_intercept else np.zeros(X.shape[1])
+        self.centre = centre
+        self.reach: np.ndarray | None = None  # of each column, where that is worth knowing
         largest = float(squares_about(X, centre).max())
         # differences of that size are rounding
         self.size = float(np.sqrt(largest)) if largest > self.rounding**2 * longest else 0.0
@@ -116,9 +136,25 @@ class _Search:
         self.longest = float(np.sqrt(longest))
         (self.seed,) = spawn_seed(0, 1)
 
-    def descended(self, least: float, max_iter: int, close: float) -> Bounds:
+    def answered(self, found: Bounds, tol: float, max_iter: int, close: float) -> Bounds:
+        """The bounds that a search from what is known leads to, by any means."""
+        least = tol * self.size
+        found = self.descended(found, least, max_iter, close)
+        undecided = found.margin <= 0 and found.bound > least
+        if undecided and self.size > 0 and self.entries <= _FEW_ENTRIES:
+            found = found.with_the_better(self.by_simplex())
+        return found
+
+    def of_alike(self, found: Bounds, factors: np.ndarray) -> Bounds:
+        """What was found on columns with such factors, for those without."""
+        self.reach = largest_entries(self.X)
+        bound = self.length(found.weights) if np.isfinite(found.bound) else np.inf
+        W, b, margin = self.margin_of(found.W * factors, found.b)
+        return Bounds(W, b, margin, found.weights, bound, found.n_iter)
+
+    def descended(self, found: Bounds, least: float, max_iter: int, close: float) -> Bounds:
         """The bounds after l2 has fallen far enough for a verdict, or as far as it may."""
-        found, fit, share = self.nothing(), None, _FIRST
+        fit, share = None, _FIRST
         twins = self.twins()
         if twins is not None:
             found = found.with_the_better(self.of_twins(*twins))
@@ -149,7 +185,10 @@ class _Search:
         norm = float(np.linalg.norm(W))
         W, b = W / norm, b / (largest * norm)
         b = self.centred(W, b)
-        doubt = 2 * self.rounding * (self.longest + float(np.abs(b).max(initial=0.0)))
+        most = self.longest
+        if self.reach is not None:
+            most = min(most, float((np.abs(W) @ self.reach).max()))
+        doubt = 2 * self.rounding * (most + float(np.abs(b).max(initial=0.0)))
         least = self.least(W, b)
         return W, b, float(least - doubt if least > 0 else least)
 
@@ -235,7 +274,11 @@ class _Pair(_Search):
         if not (sums > 0).all():
             return weights, np.inf
         weights = weights / (2 * sums if self.free else sums)[self.codes]
-        return weights, float(np.linalg.norm(rmatvec(self.X, weights * self.y)))
+        return weights, self.length(weights)
+
+    def length(self, weights: np.ndarray) -> float:
+        """|v| of weights."""
+        return float(np.linalg.norm(rmatvec(self.X, weights * self.y)))
 
     def centred(self, W: np.ndarray, b: np.ndarray) -> np.ndarray:
         """The intercept in the middle of the gap."""
@@ -299,7 +342,7 @@ class _Several(_Search):
         rows = np.flatnonzero((self.codes == one) | (self.codes == other))
         codes = (self.codes[rows] == other).astype(np.int32)
         pair = _Pair(rows_taken(self.X, rows), codes, 2, self.free)
-        part = pair.descended(least / np.sqrt(2), max_iter, 0.0)
+        part = pair.descended(pair.nothing(), least / np.sqrt(2), max_iter, 0.0)
         weights = np.zeros((len(self.X), self.K))
         weights[rows, np.where(codes == 1, one, other)] = part.weights
         return replace(part, weights=weights, bound=float(np.sqrt(2)) * part.bound)
@@ -314,7 +357,7 @@ class _Several(_Search):
         """What two equal rows say."""
         weights = np.zeros((len(self.X), self.K))
         weights[[one, other], self.codes[[other, one]]] = 0.5
-        return replace(self.nothing(), weights=weights, bound=self._length(weights))
+        return replace(self.nothing(), weights=weights, bound=self.length(weights))
 
     def solved(self, l2: float, max_iter: int, last: JointFit | None) -> JointFit:
         """The optimum with the sparsemax loss."""
@@ -347,9 +390,9 @@ class _Several(_Search):
         if not total > 0:
             return np.full((n, self.K), np.nan), np.inf
         weights /= total
-        return weights, self._length(weights)
+        return weights, self.length(weights)
 
-    def _length(self, weights: np.ndarray) -> float:
+    def length(self, weights: np.ndarray) -> float:
         """|V| of weights of pairs."""
         pull = -weights
         pull[np.arange(len(pull)), self.codes] += weights.sum(axis=1)

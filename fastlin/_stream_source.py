@@ -14,7 +14,7 @@ from ._files import is_unseekable, name_of_source, opened_for_reading, opened_on
 from ._named_columns import CellColumns, Columns, NamedArray, class_labels
 from ._params import shown
 from ._svmlight import SvmlightReader
-from ._tables import Table, detect_format, table_blocks
+from ._tables import Table, cell_blocks, detect_format
 from ._targets import listed
 
 __all__ = ["SourceOptions", "blocks_of", "is_file", "name_of_file", "svmlight_blocks"]
@@ -100,7 +100,7 @@ def _file_blocks(source: Any, options: SourceOptions) -> Iterator[tuple]:
     wanted, names = [options.label], None
     kinds: list[str | None] = []
     is_named = options.header or format not in ("csv", "tsv")
-    for table in table_blocks(
+    for table in cell_blocks(
         source, format, header=options.header, columns=wanted if format == "jsonl" else ()
     ):
         if table.lines:
@@ -121,7 +121,10 @@ def _feature_names(table: Table, label: str, before: list[str] | None) -> list[s
 
 def _encoded(table: Table, names: list[str], options: SourceOptions, is_named: bool) -> Any:
     """The features of a block of a table."""
-    columns = CellColumns({name: table.columns[name] for name in names})
+    columns = CellColumns({
+        name: table.columns[name] if options.encoder is None else list(table.columns[name])
+        for name in names
+    })  # fmt: skip
     encoder = options.encoder
     if encoder is not None:
         transform: Callable = encoder.transform if hasattr(encoder, "transform") else encoder

@@ -11,6 +11,8 @@ import numpy as np
 __all__ = ["checked_labels", "checked_query_ids", "checked_rows", "header", "lines_of"]
 
 _ROWS_AT_ONCE = 1000
+# Below it repr writes a whole number with all its digits.
+_MOST_WHOLE = 1e16
 
 
 def header(comment: str | bytes | None, zero_based: bool) -> bytes:
@@ -131,8 +133,14 @@ def _numbers(array: np.ndarray) -> list[str]:
     array = array.astype(np.float64, copy=False)
     if not np.isfinite(array).all():
         raise ValueError("y must be finite, but it has NaN or infinite values.")
+    # Whole numbers without a point, in half the time; but -0 is none that an integer holds.
+    whole = (np.rint(array) == array) & (np.abs(array) < _MOST_WHOLE)
+    whole &= (array != 0) | ~np.signbit(array)
+    texts = np.empty(len(array), object)
+    texts[whole] = list(map(str, array[whole].astype(np.int64).tolist()))
     # repr gives the fewest digits that make the same double.
-    return [text.removesuffix(".0") for text in map(repr, array.tolist())]
+    texts[~whole] = [text.removesuffix(".0") for text in map(repr, array[~whole].tolist())]
+    return texts.tolist()
 
 
 def lines_of(
@@ -144,7 +152,8 @@ def lines_of(
         ends = rows.indptr[start : stop + 1].tolist()
         entries = slice(ends[0], ends[-1])
         columns = (rows.indices[entries].astype(np.int64) + lowest_index).tolist()
-        tokens = list(map("%d:%s".__mod__, zip(columns, _numbers(rows.data[entries]), strict=True)))
+        pairs = zip(columns, _numbers(rows.data[entries]), strict=True)
+        tokens = [f"{column}:{number}" for column, number in pairs]
         lines = []
         for i in range(stop - start):
             head = [labels[start + i]] if labels[start + i] else []

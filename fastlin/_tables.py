@@ -1,9 +1,10 @@
 """Delimited tables, JSON lines and Parquet as named columns of Python values.
 
 What stands in a file stays as it is: cells of CSV and TSV are strings (what is a number is for the
-caller to say), JSON values are what `json` makes of them. Every row remembers the line it began
-on, so that a later complaint about a value can still name it. Files are read in blocks of rows; a
-whole table is all of them, joined.
+caller to say), JSON values are what `json` makes of them. Within the package, columns of CSV and
+TSV are `Cells`, which become lists for users. Every row remembers the line it began on, so that a
+later complaint about a value can still name it. Files are read in blocks of rows; a whole table is
+all of them, joined.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ._delimited import decoded_lines, delimited_columns, separator_hint, unlimited_fields
+from ._cells import Cells, joined_cells
+from ._delimited import checked_pieces, decoded_lines, delimited_columns, separator_hint
 from ._files import (
     COMPRESSED,
     beginning_of_stdin,
@@ -29,7 +31,8 @@ from ._files import (
 from ._params import Boolean, Either, Integer, OneOf, shown
 
 __all__ = [
-    "Table", "detect_format", "format_of_name", "named_column", "read_table", "table_blocks",
+    "Table", "cell_blocks", "detect_format", "format_of_name", "joined", "named_column",
+    "read_table", "table_blocks",
 ]  # fmt: skip
 
 _BY_EXTENSION = {
@@ -130,7 +133,7 @@ def read_table(source: Any, format: str | None = None, *, header: bool | str = T
     """
     Either(Boolean(), OneOf("auto")).check("header", header)
     # whether names occur again in their columns only the whole file tells
-    table = _joined(table_blocks(source, format, header=bool(header) and header != "auto"))
+    table = _listed(joined(cell_blocks(source, format, header=bool(header) and header != "auto")))
     if header == "auto" and table.unit == "line" and list(table.columns) == _numbered(table):
         return _with_names(table)
     return table
@@ -175,21 +178,45 @@ def table_blocks(
     >>> [block.columns for block in table_blocks(b"a,b\\n1,2\\n3,4\\n5,6\\n", "csv", n_rows=2)]
     [{'a': ['1', '3'], 'b': ['2', '4']}, {'a': ['5'], 'b': ['6']}]
     """
+    blocks = cell_blocks(source, format, header=header, columns=columns, n_rows=n_rows)
+    return (_listed(block) for block in blocks)
+
+
+def cell_blocks(
+    source: Any,
+    format: str | None = None,
+    *,
+    header: bool = True,
+    columns: Sequence[str] = (),
+    n_rows: int = _ROWS_AT_ONCE,
+    absent: Any = None,
+) -> Iterator[Table]:
+    """`table_blocks` with columns of CSV and TSV as `Cells`, and `absent` where an object of JSON
+    lines lacks a key."""
     OneOf(None, *_TABLES).check("format", format)
     Boolean().check("header", header)
     Integer(1).check("n_rows", n_rows)
-    return _blocks(source, format, header, list(columns), int(n_rows))
+    return _blocks(source, format, header, list(columns), int(n_rows), absent)
+
+
+def _listed(table: Table) -> Table:
+    """The table with lists for columns."""
+    columns = {
+        name: column.tolist() if isinstance(column, Cells) else column
+        for name, column in table.columns.items()
+    }
+    return table._replace(columns=columns)
 
 
 def _blocks(
-    source: Any, format: str | None, header: bool, columns: list[str], n_rows: int
+    source: Any, format: str | None, header: bool, columns: list[str], n_rows: int, absent: Any
 ) -> Iterator[Table]:
     """`table_blocks`, of checked arguments."""
     if format is None:
         format = format_of_name(source)
     if format is None and is_unseekable(source):
         with opened_once(source) as stream:
-            yield from _blocks(stream, detect_format(stream), header, columns, n_rows)
+            yield from _blocks(stream, detect_format(stream), header, columns, n_rows, absent)
         return
     if format is None:
         format = detect_format(source)
@@ -202,17 +229,30 @@ def _blocks(
             for values, numbers in parquet_blocks(stream, name, columns, n_rows):
                 yield Table(values, numbers, name, "row")
         elif format == "jsonl":
-            yield from _json_blocks(decoded_lines(stream, name), name, columns, n_rows)
+            yield from _json_blocks(decoded_lines(stream, name), name, columns, n_rows, absent)
         else:
-            with unlimited_fields():
-                lines = decoded_lines(stream, name)
-                parts = delimited_columns(lines, name, _DELIMITERS[format], header, n_rows)
-                for named, numbers in parts:
-                    yield Table(named, numbers, name)
+            pieces = checked_pieces(stream, name)
+            for named, numbers in delimited_columns(
+                pieces, name, _DELIMITERS[format], header, n_rows
+            ):
+                yield Table(named, numbers, name)
 
 
-def _joined(blocks: Iterable[Table]) -> Table:
+def joined(blocks: Iterable[Table]) -> Table:
     """One table of all blocks; keys that come up late are None before."""
+    blocks = iter(blocks)
+    first = next(blocks)
+    if first.columns and all(isinstance(column, Cells) for column in first.columns.values()):
+        tables = [first, *blocks]
+        lines = list(itertools.chain.from_iterable(table.lines for table in tables))
+        return first._replace(
+            columns=joined_cells([table.columns for table in tables]), lines=lines
+        )
+    return _joined_lists(itertools.chain([first], blocks))
+
+
+def _joined_lists(blocks: Iterable[Table]) -> Table:
+    """The same for lists."""
     columns: dict[str, list] = {}
     numbers: list[int] = []
     name, unit = "", "line"
@@ -352,7 +392,7 @@ def _is_number(cell: str) -> bool:
 
 
 def _json_blocks(
-    lines: Iterable[str], name: str, wanted: list[str], n_rows: int
+    lines: Iterable[str], name: str, wanted: list[str], n_rows: int, absent: Any
 ) -> Iterator[Table]:
     """Read a file with one JSON object a line."""
     filled = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
@@ -360,7 +400,7 @@ def _json_blocks(
     while batch := list(itertools.islice(filled, n_rows)):
         rows = [_json_object(line, name, number) for number, line in batch]
         keys = dict.fromkeys(itertools.chain(*rows, wanted))
-        columns = {key: [row.get(key) for row in rows] for key in keys}
+        columns = {key: [row.get(key, absent) for row in rows] for key in keys}
         yield Table(columns, [number for number, _ in batch], name)
         is_empty = False
     if is_empty:

@@ -1,7 +1,7 @@
 """The transpose of `Rows`: its rows are the columns, for solvers that go by column.
 
 Values keep their type and ones stay without values, so it takes as much memory as the rows do, and
-a buffer of at most 32 MB.
+a buffer of a twelfth of that, at most 32 MB.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["transposed"]
 
 # Entries per call of the kernel: enough for runs that fill their lines, 20 ms of work; and at most
 # this share of all, down to what fits the cache: 16 bytes of room are needed for each.
-_PIECE, _SHARE, _LEAST_PIECE = 1 << 21, 4, 1 << 16
+_PIECE, _SHARE, _LEAST_PIECE = 1 << 21, 16, 1 << 16
 # Columns and rows of the tiles by which dense values are turned round
 _TILE = 64
 

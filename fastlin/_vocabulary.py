@@ -9,28 +9,34 @@ from __future__ import annotations
 
 import functools
 import os
+import threading
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ._analyzers import byte_classes
+from ._core.documents import TOO_LARGE
+from ._core.names import write_characters, write_name_ends, write_names, write_word_keys
 from ._core.ngrams import (
     NgramReader,
     NgramTable,
     add_sizes,
     place_level,
     stable_order,
-    write_characters,
     write_depths,
-    write_names,
 )  # fmt: skip
 from ._parallel import run
+from ._text_rows import refuse
 
-__all__ = ["Nodes", "Vocabulary", "entering", "new_table", "nodes_of", "ordered", "word_table"]
+__all__ = [
+    "Nodes", "Vocabulary", "entered", "entering", "new_table", "nodes_of", "ordered", "word_table",
+]  # fmt: skip
 
 # Names that a thread writes at a time.
 _PIECE = 1 << 17
+
+_making = threading.Lock()
 
 
 def new_table() -> NgramTable:
@@ -81,13 +87,13 @@ class Vocabulary:
         The n-grams in UTF-8, lone surrogates included, in the order of their columns.
     ends : int64 array
         Where each ends.
-    table, columns : NgramTable and int32 array, optional
-        A table that has them all, and the column of each of its numbers, -1 for none.
+    tables : list of (NgramTable, int32 array), optional
+        Tables that have them all together, and the columns of their numbers, -1 for none.
     """
 
-    def __init__(self, names, ends, table=None, columns=None):
+    def __init__(self, names, ends, tables=()):
         self.names, self.ends = names, ends
-        self._table, self._columns = table, columns
+        self.tables: list[tuple[NgramTable, np.ndarray]] = list(tables)
         self._strings: list[str] | None = None
         self._mapping: dict[str, int] | None = None
 
@@ -124,21 +130,58 @@ class Vocabulary:
 
         `kind` is that of the units; `is_whole` says that an n-gram is one word, spaces included.
         """
-        if self._table is None:
-            table = new_table()
-            reader = entering(table, kind)
-            numbers = [reader.enter(piece, is_whole) for piece in self._pieces()]
-            columns = np.full(table.n_numbers + 1, -1, np.int32)
-            # An n-gram of nothing has the number -1, and no text has it.
-            columns[numbers] = np.arange(len(numbers))
-            self._table, self._columns = table, columns[:-1]
-        return self._table, self._columns
+        # Several threads may ask for it at once, and a table that learns is not to be shared.
+        with _making:
+            if not self.tables:
+                self.tables = [self._entered(kind, is_whole)]
+            while len(self.tables) > 1:
+                self.tables[-2:] = [_joined(*self.tables[-2:], kind)]
+        return self.tables[0]
+
+    def _entered(self, kind: int, is_whole: bool) -> tuple[NgramTable, np.ndarray]:
+        """Return a new table that has the n-grams, and the columns of its numbers."""
+        table = new_table()
+        reader = entering(table, kind)
+        numbers = [reader.enter(piece, is_whole) for piece in self._pieces()]
+        columns = np.full(table.n_numbers + 1, -1, np.int32)
+        # An n-gram of nothing has the number -1, and no text has it.
+        columns[numbers] = np.arange(len(numbers))
+        return table, columns[:-1]
+
+
+def _joined(
+    one: tuple[NgramTable, np.ndarray], other: tuple[NgramTable, np.ndarray], kind: int
+) -> tuple[NgramTable, np.ndarray]:
+    """Enter the n-grams of another table in one; returns that and the columns of its numbers."""
+    table, columns = one
+    numbers = entered(table, other[0], kind)
+    joined = np.full(table.n_numbers, -1, np.int32)
+    joined[: len(columns)] = columns
+    has_column = other[1] >= 0
+    joined[numbers[has_column]] = other[1][has_column]
+    return table, joined
+
+
+def entered(table: NgramTable, other: NgramTable, kind: int) -> np.ndarray:
+    """Enter the n-grams of another table; returns the new number of each of its numbers."""
+    nodes = nodes_of(other)
+    numbers = np.empty(len(nodes.last), np.uint32)
+    reader = entering(table, kind)
+    done = 0
+    while done < len(numbers):
+        done = reader.merge(
+            nodes.arena, nodes.is_word, nodes.before, nodes.last, numbers, done
+        )
+        if done < 0:
+            refuse(TOO_LARGE, 0)
+    return numbers
 
 
 def ordered(
     nodes: Nodes, wanted: np.ndarray, n_jobs: int | None
-) -> tuple[np.ndarray, Vocabulary]:
-    """Return the numbers that are wanted in the order of their n-grams, and these.
+) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
+    """Return the numbers that are wanted in the order of their n-grams, and the names of these:
+    their bytes, and where each ends.
 
     In the order of code points, which is that of bytes in UTF-8, an n-gram stands right before
     those that it begins, and "a b" before "ab", since a space is less than any word character: so
@@ -163,7 +206,7 @@ def ordered(
     features = np.empty(np.count_nonzero(wanted), np.int64)
     for k, level in enumerate(levels):
         place_level(level, nodes.before, k == 0, wanted.view(np.uint8), size, free, features)
-    return features, Vocabulary(*_names(nodes, features, levels, depth, n_jobs))
+    return features, _names(nodes, features, depth, n_jobs)
 
 
 def _order(first: np.ndarray | None, second: np.ndarray) -> np.ndarray:
@@ -185,13 +228,13 @@ def _levels(nodes: Nodes, depth: np.ndarray, needed: np.ndarray) -> list[np.ndar
     they consist of."""
     longest = int(depth.max(initial=0))
     if longest <= 16:
-        levels = [np.flatnonzero(depth == k) for k in range(longest + 1)]
+        # No n-gram is of no unit.
+        levels = [np.flatnonzero(depth == k) for k in range(1, longest + 1)]
     else:
         by_depth = np.argsort(depth, kind="stable")
-        levels = np.split(by_depth, np.cumsum(np.bincount(depth))[:-1])
-    # No n-gram is of no unit.
-    levels = levels[1:]
-    for k in range(len(levels) - 1, -1, -1):
+        levels = np.split(by_depth, np.cumsum(np.bincount(depth))[:-1])[1:]
+    # Where all are needed, nothing is to be looked for.
+    for k in range(-1 if needed.all() else len(levels) - 1, -1, -1):
         levels[k] = level = levels[k][needed[levels[k]]]
         if k:
             needed[nodes.before[level]] = True
@@ -206,8 +249,13 @@ def _word_ranks(nodes: Nodes, needed: np.ndarray) -> np.ndarray:
     """Return the place of each word that is needed in their order; by number."""
     words = np.flatnonzero(nodes.is_word.astype(bool) & needed)
     starts, lengths = nodes.last[words].astype(np.int64), nodes.before[words].astype(np.int64)
-    keys = [_eight_bytes(nodes.arena, starts, lengths, first) for first in (0, 8)]
-    order = np.lexsort(keys[::-1])
+    keys = np.empty((2, len(words)), np.uint64)
+    write_word_keys(nodes.arena, starts, lengths, *keys)
+    order = np.argsort(keys[0])
+    # Few begin with the first eight bytes of another.
+    tied = _tied(keys[0][order])
+    members = order[tied]
+    order[tied] = members[np.lexsort(keys[::-1, members])]
     same = (keys[0][order][1:] == keys[0][order][:-1]) & (keys[1][order][1:] == keys[1][order][:-1])
     # Those that are told apart by later bytes only are few.
     edges = np.flatnonzero(np.diff(np.r_[False, same, False].astype(np.int8)))
@@ -223,21 +271,16 @@ def _word_ranks(nodes: Nodes, needed: np.ndarray) -> np.ndarray:
     return rank
 
 
-def _eight_bytes(
-    arena: np.ndarray, starts: np.ndarray, lengths: np.ndarray, first: int
-) -> np.ndarray:
-    """Return the bytes of words from one on as numbers that are in their order."""
-    key = np.zeros(len(starts), np.uint64)
-    for k in range(first, first + 8):
-        there = lengths > k
-        byte = arena[np.where(there, starts + k, 0)]
-        key = key << np.uint64(8) | np.where(there, byte, 0).astype(np.uint64)
-    return key
+def _tied(values: np.ndarray) -> np.ndarray:
+    """Return which of the values, which are in order, are equal to a neighbour."""
+    tied = np.zeros(len(values), bool)
+    tied[1:] = values[1:] == values[:-1]
+    tied[:-1] |= tied[1:]
+    return tied
 
 
 def _names(
-    nodes: Nodes, features: np.ndarray, levels: list[np.ndarray], depth: np.ndarray,
-    n_jobs: int | None,
+    nodes: Nodes, features: np.ndarray, depth: np.ndarray, n_jobs: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the names of numbers, one behind the other, and where each ends."""
     if not nodes.is_word.any():
@@ -248,15 +291,15 @@ def _names(
         sizes = 1 + sum((codes >= limit).astype(np.int64) for limit in (0x80, 0x800, 0x10000))
         encoded = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
         return encoded, np.cumsum(sizes)[ends - 1]
-    length = np.zeros(len(depth), np.int64)
-    length[levels[0]] = nodes.before[levels[0]]
-    for level in levels[1:]:
-        length[level] = length[nodes.before[level]] + 1 + nodes.before[nodes.last[level]]
-    ends = np.cumsum(length[features])
+    ends = np.empty(len(features), np.int64)
+    write_name_ends(nodes.is_word, nodes.before, nodes.last, features, ends)
     names = np.empty(ends[-1], np.uint8)
-    pieces = [slice(k, k + _PIECE) for k in range(0, len(features), _PIECE)]
-    run(
-        [functools.partial(write_names, *nodes, features[s], ends[s], names) for s in pieces],
-        n_jobs,
-    )
+    tasks = [
+        functools.partial(
+            write_names, *nodes, features[k : k + _PIECE], ends[k : k + _PIECE],
+            ends[k - 1] if k else 0, names,
+        )
+        for k in range(0, len(features), _PIECE)
+    ]
+    run(tasks, n_jobs)
     return names, ends

@@ -15,9 +15,16 @@ import numpy as np
 from ._core import voted as _kernel
 from ._core.rows import Rows
 from ._data import as_rows, rows_of
-from ._grow import grow_memories
 from ._learner import JointLearner
-from ._mistakes import chained, empty_log, grown_logs, joined, segment_of, stored_rows
+from ._mistakes import (
+    chained,
+    empty_log,
+    grow_votes,
+    joined,
+    segment_of,
+    starts_of,
+    stored_rows,
+)
 from ._reductions import grown_pairs, is_reduced, pairs
 from ._scores import score_rows
 
@@ -172,14 +179,6 @@ def _n_entries(X: Rows, rows: np.ndarray, start: int, stop: int) -> int:
     return int((X.indptr[chosen + 1] - X.indptr[chosen]).sum())
 
 
-def _as_memory(start: dict[str, Any]) -> dict[str, Any]:
-    """A first voter as the memory of a learner, for `grow_memories`."""
-    nothing, b = start["V"][:0], np.zeros((4, len(start["b"])))
-    b[0] = start["b"]
-    arrays = {"V": start["V"], "u": nothing, "paid": nothing, "last": nothing, "b": b}
-    return {**arrays, "moments": nothing.reshape(0, 0), "state": {}, "start": start}
-
-
 class VotedMixin:
     """What `average="voted"` changes in a classifier trained by steps."""
 
@@ -203,8 +202,7 @@ class VotedMixin:
     def _grow(self, y: np.ndarray, classes: Any) -> np.ndarray:
         """The classes known so far, announced now, and found in y; the record follows them."""
         old, segments = getattr(self, "classes_", None), vars(self).get("_segments")
-        starts = [_as_memory(memory["start"]) for memory in getattr(self, "_memories", [])
-                  if "start" in memory]
+        starts = starts_of(getattr(self, "_memories", []))
         known = super()._grow(y, classes)
         if segments is None or len(known) == len(old):
             return known
@@ -217,15 +215,7 @@ class VotedMixin:
                 for segment in segments
             ]  # fmt: skip
             return known
-        starts = grow_memories(starts, old, known, joint, signed=False)
-        for k, start in enumerate(starts):
-            if start is not None:
-                first = {**start["start"], "V": start["V"], "b": start["b"][0]}
-                self._memories[k] = {**self._memories[k], "start": first}
-        self._segments = [
-            {**segment, "logs": grown_logs(segment["logs"], places, len(known), joint)}
-            for segment in segments
-        ]
+        grow_votes(self, starts, old, known, joint)
         return known
 
     def _refuse_other_votes(self) -> None:

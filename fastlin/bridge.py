@@ -34,7 +34,7 @@ _POWER = """p : float, default=1.5
 
 _COMMON = f"""{parameters("fit_intercept")}
     max_iter : int, default=1000
-        Largest number of proximal steps."""
+        Largest number of steps, see `n_iter_`."""
 
 _TOL = """tol : float, default=1e-4
         For p >= 1 the largest duality gap relative to the objective, for p < 1 the largest
@@ -90,8 +90,8 @@ class _Bridge(ExactEstimator):
     def _check_together(self) -> None:
         if 0 < self.p < _LEAST_POWER:
             raise ValueError(
-                f"p must be 0 or a number >= {_LEAST_POWER:g}, got {self.p:g}; use p=0, which such "
-                "powers come to."
+                f"p must be 0 or a number >= {_LEAST_POWER:g}, got {float(self.p):g}; use p=0, "
+                "which such powers come to."
             )
 
     def _penalty(self) -> Penalty:
@@ -119,8 +119,8 @@ class _Bridge(ExactEstimator):
             worst = max(stopped, key=lambda fit: fit.optimality)
             warn_convergence(
                 f"{type(self).__name__} stopped after {worst.n_iter} iterations with an optimality "
-                f"residual of {worst.optimality:.1e} > tol={self.tol:g}; raise max_iter or tol"
-                f"{self._easier()}."
+                f"residual of {worst.optimality:.1e} > tol={float(self.tol):g}; raise max_iter "
+                f"or tol{self._easier()}."
             )
 
 

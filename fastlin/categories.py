@@ -371,8 +371,7 @@ class OneHotEncoder(TransformerMixin, Estimator):
             local[:-1][~unknown] = plan.outputs[position[~unknown]]
             # The code -1, of a missing value that is ignored, finds the last.
             tables.append(np.where(local >= 0, local + self._starts[j], -1).astype(np.int32))
-        if notes:
-            warn("UserWarning", "; ".join(notes) + ".")
+        _warn(notes)
         n = len(columns[0].codes)
         numbers = np.empty((n, len(columns)), np.int32)
 
@@ -405,6 +404,21 @@ class OneHotEncoder(TransformerMixin, Estimator):
             notes.append(f"{found}: they are encoded as all zeros")
         elif self.handle_unknown == "warn":
             notes.append(f"{found}: they are encoded as infrequent")
+
+    def _from_places(self, places: np.ndarray) -> Any:
+        """Encode rows whose categories are known by their places in `categories_`, -1 for none;
+        for encoders that neither group nor drop any."""
+        starts = np.asarray(self._starts[:-1], np.int32)
+        return self._assembled(np.where(places < 0, np.int32(-1), places + starts))
+
+    def _warn_of_unknown(self, values: list[list]) -> None:
+        """Warn of categories that `transform` would find unknown, by column."""
+        notes: list[str] = []
+        for j, found in enumerate(values):
+            if found:
+                column = Coded(np.zeros(0, np.int32), np.array(found, dtype=object))
+                self._report_unknown(j, column, np.ones(len(found), bool), notes)
+        _warn(notes)
 
     def _assembled(self, numbers: np.ndarray) -> Any:
         """Turn column numbers into the kind of result asked for."""
@@ -470,6 +484,12 @@ class OneHotEncoder(TransformerMixin, Estimator):
                 f"{type(wrong).__name__}."
             )
         return np.array(out, dtype=object)
+
+
+def _warn(notes: list[str]) -> None:
+    """Warn of what is noted, if anything is."""
+    if notes:
+        warn("UserWarning", "; ".join(notes) + ".")
 
 
 def _concatenated(feature: str, category: Any) -> str:

@@ -310,7 +310,10 @@ class CountVectorizer(TextAnalysis, Estimator):
         self._check_analysis()
         if self.vocabulary is None:
             with_totals = self.max_features is not None
-            vocabulary, rows, documents = learn(self, X, self.n_jobs, with_totals, self._choose)
+            keeps_all = isinstance(self.min_df, numbers.Integral) and self.min_df <= 1
+            vocabulary, rows, documents = learn(
+                self, X, self.n_jobs, with_totals, self._choose, keeps_all
+            )
             self._take(vocabulary, fixed=False)
             return rows, documents
         vocabulary = Vocabulary.of(in_order(self.vocabulary))

@@ -34,7 +34,8 @@ callable, default="rbf"
         (`decay`, `normalize`) or a callable."""
 _LAST = """cache_size : float, default=200
         Memory for rows of the Gram matrix, in MB. What does not fit is computed again when needed;
-        where samples are left out for a time, up to twice as much is held for a moment.
+        where samples are left out for a time, up to twice as much is held for a moment, and by the
+        hinge with a C of 1e4 or more up to three times as much.
     class_weight : dict, "balanced" or None, default=None
         Weights by label, multiplied into the sample weights; "balanced" gives every class the same
         total: n / (n_classes n_k) to each of its n_k samples.
@@ -54,6 +55,8 @@ _FITTED = """support_ : ndarray of shape (n_support,), dtype int32
         How many of each class there are.
     dual_coef_ : ndarray of shape (n_outputs, n_support)
         Their coefficients; one row for two classes, else one for each class.
+    coef_ : ndarray of shape (n_outputs, n_features)
+        The weights, for the kernel "linear" only.
     intercept_ : ndarray of shape (n_outputs,)
         The intercepts.
     gamma_ : float
@@ -164,7 +167,7 @@ class KernelPerceptron(KernelMachine):
         if not learnt.converged:
             warn_convergence(
                 f"KernelPerceptron stopped after {learnt.n_iter} epochs, before its mean loss had "
-                f"ceased to fall by tol={self.tol:g}; raise max_iter or tol."
+                f"ceased to fall by tol={float(self.tol):g}; raise max_iter or tol."
             )
         coef, b = np.zeros((n_outputs, gram.n)), np.full(n_outputs, -np.inf)
         coef[places], b[places] = learnt.a, learnt.b

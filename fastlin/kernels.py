@@ -69,6 +69,11 @@ def linear_kernel(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> np.nda
     ValueError
         If X or Y is not valid, if their columns differ, or if products overflow.
 
+    References
+    ----------
+    .. [1] J. Mercer, "Functions of positive and negative type, and their connection with the
+       theory of integral equations", Philosophical Transactions of the Royal Society A 209, 1909.
+
     Examples
     --------
     >>> from fastlin.kernels import linear_kernel
@@ -112,6 +117,11 @@ def polynomial_kernel(X: Any, Y: Any = None, degree: int = 3, gamma: float | Non
     ValueError
         If an argument is not valid, if the columns differ, or if powers overflow.
 
+    References
+    ----------
+    .. [1] B. E. Boser, I. M. Guyon, V. N. Vapnik, "A training algorithm for optimal margin
+       classifiers", COLT 1992.
+
     Examples
     --------
     >>> from fastlin.kernels import polynomial_kernel
@@ -151,6 +161,12 @@ def rbf_kernel(X: Any, Y: Any = None, gamma: float | None = None, *,
     ------
     ValueError
         If an argument is not valid, if the columns differ, or if distances overflow.
+
+    References
+    ----------
+    .. [1] M. A. Aizerman, E. M. Braverman, L. I. Rozonoer, "Theoretical foundations of the
+       potential function method in pattern recognition learning", Automation and Remote Control
+       25, 1964.
 
     Examples
     --------

@@ -25,8 +25,8 @@ class LinearRegression(HeldOutMixin, ExactRegressorMixin, LinearRegressorMixin, 
 
         sum_i s_i (y_i - w.x_i - b)^2
 
-    Of several solutions it takes the one with the least |w|_2. Dense rows, and sparse ones that fit
-    into memory as dense ones, are factorised; other sparse rows go to conjugate gradients.
+    Of several solutions it takes the one with the least |w|_2. Dense rows are factorised, sparse
+    ones where conjugate gradients do not end before that and they fit into memory as dense ones.
 
     Parameters
     ----------

@@ -142,8 +142,8 @@ default="multinomial"
         if self.intercept_scaling != 1:
             warn(
                 "UserWarning",
-                f"intercept_scaling={self.intercept_scaling:g} has no effect: the intercept is "
-                "never penalised here.",
+                f"intercept_scaling={float(self.intercept_scaling):g} has no effect: the "
+                "intercept is never penalised here.",
             )
 
     def _strength(self) -> tuple[float, float]:

@@ -8,7 +8,9 @@ import numpy as np
 
 from ._clone import clone
 from ._docs import attributes, parameters
+from ._folds import Splits, splits_by
 from ._labels import check_all_know
+from ._lasso_cv import check_count
 from ._params import ArrayLike, Boolean, Either, Integer
 from .logistic import LogisticRegression
 
@@ -121,6 +123,7 @@ class LogisticRegressionCV(LogisticRegression):
         """The values of Cs or l1_ratios."""
         given = getattr(self, name)
         if name == "Cs" and np.ndim(given) == 0:
+            check_count("Cs", given)
             return np.logspace(*_DECADES, int(given))
         values = np.asarray(given, dtype=np.float64)
         within = values > 0 if name == "Cs" else (values >= 0) & (values <= 1)
@@ -137,7 +140,7 @@ class LogisticRegressionCV(LogisticRegression):
             n_jobs=self.n_jobs, **point,
         )  # fmt: skip
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Any:
         """Search, and fit the best model.
 
         Parameters
@@ -148,6 +151,8 @@ class LogisticRegressionCV(LogisticRegression):
             Class labels of any type that can be sorted.
         sample_weight : array-like of shape (n_samples,), optional
             Weights that count as repetitions, in training and in scores; 0 removes a row.
+        groups : array-like of shape (n_samples,), optional
+            What `cv` may not tear apart, for a splitter that asks for it (`GroupKFold`).
 
         Returns
         -------
@@ -163,9 +168,10 @@ class LogisticRegressionCV(LogisticRegression):
         rows, y, weight = self._begin(X, y, sample_weight)
         Cs, ratios = self._grid("Cs"), self._grid("l1_ratios")
         weights = {} if weight is None else {"sample_weight": weight}
+        splits = splits_by(self.cv, self, rows, y, groups)
         search = GridSearchCV(
             self._one(), {"l1_ratio": ratios.tolist(), "C": Cs.tolist()}, scoring=self.scoring,
-            n_jobs=self.n_jobs, refit=False, cv=self.cv, error_score="raise",
+            n_jobs=self.n_jobs, refit=False, cv=splits, error_score="raise",
         ).fit(rows, y, **weights)  # fmt: skip
         results, n_folds = search.cv_results_, search.n_splits_
         scores = np.array([results[f"split{k}_test_score"] for k in range(n_folds)])
@@ -175,14 +181,15 @@ class LogisticRegressionCV(LogisticRegression):
         self.Cs_, self.l1_ratios_, self.scores_ = Cs, ratios, scores[:, at]
         best = np.unravel_index(self.scores_.mean(axis=0).argmax(), (len(ratios), len(Cs)))
         self.l1_ratio_, self.C_ = float(ratios[best[0]]), float(Cs[best[1]])
-        self._refit(rows, y, weights)
+        self._refit(rows, y, weights, splits)
         return self
 
-    def _refit(self, rows: Any, y: np.ndarray, weights: dict[str, np.ndarray]) -> None:
+    def _refit(self, rows: Any, y: np.ndarray, weights: dict[str, np.ndarray],
+               splits: Splits) -> None:
         """The weights of the best point."""
         best = self._one(C=self.C_, l1_ratio=self.l1_ratio_, verbose=self.verbose)
         models = [clone(best).fit(rows, y, **weights)] if self.refit else self._of_folds(
-            best, rows, y, weights
+            best, rows, y, weights, splits
         )
         self.classes_ = np.unique(y)
         check_all_know(models, self.classes_)
@@ -193,12 +200,12 @@ class LogisticRegressionCV(LogisticRegression):
         self.duality_gap_ = np.max([m.duality_gap_ for m in models], axis=0)
 
     def _of_folds(self, best: LogisticRegression, rows: Any, y: np.ndarray,
-                  weights: dict[str, np.ndarray]) -> list[LogisticRegression]:
+                  weights: dict[str, np.ndarray], splits: Splits) -> list[LogisticRegression]:
         """The best point on the training rows of each fold."""
         from .model_selection import cross_validate
 
         done = cross_validate(
-            best, rows, y, cv=self.cv, n_jobs=self.n_jobs, params=weights, return_estimator=True,
+            best, rows, y, cv=splits, n_jobs=self.n_jobs, params=weights, return_estimator=True,
             error_score="raise",
         )  # fmt: skip
         return done["estimator"]

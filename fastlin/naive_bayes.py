@@ -8,7 +8,7 @@ import numpy as np
 
 from ._base import Estimator
 from ._core.rows import Rows
-from ._counts import largest, smallest, smoothed_logs
+from ._counts import largest, smallest, smoothed_logs, smoothed_ratios
 from ._naive_bayes import NaiveBayesMixin, checked_sum, derived, smoothing_of_all
 from ._params import Boolean, Either, OneOf, Real
 
@@ -155,21 +155,36 @@ class BernoulliNB(NaiveBayesMixin, Estimator):
                 "counts as 1."
             )
 
-    def _derive(self, counts: np.ndarray, alpha: float | np.ndarray) -> dict[str, Any]:
+    def _smoothed(self, alpha: float | np.ndarray) -> tuple:
+        """(rows of each class, what is added to its counts, the logarithm of the sum)"""
         rows = self.class_count_[:, None]
         # of a class without rows each feature has probability 1/2, whatever alpha is
         some = np.where(rows == 0, 1.0, alpha)
         with np.errstate(over="ignore"):
-            shift = np.log(checked_sum(rows + 2.0 * some))
-        each = shift[:, 0] if shift.shape[1] == 1 else None
-        present = smoothed_logs(counts, 1, 0.0, some, each)
-        absent = smoothed_logs(counts, -1, rows, some, each)
-        if each is None:
-            present -= shift
-            absent -= shift
+            return rows, some, np.log(checked_sum(rows + 2.0 * some))
+
+    def _log_prob(self, counts: np.ndarray, alpha: float | np.ndarray) -> np.ndarray:
+        return self._logs(counts, 1, 0.0, alpha)
+
+    def _logs(self, counts: np.ndarray, sign: int, whole: Any,
+              alpha: float | np.ndarray) -> np.ndarray:
+        """Logarithms of the probability that a feature is there (sign 1), or is not."""
+        _, some, shift = self._smoothed(alpha)
+        if shift.shape[1] == 1:
+            return smoothed_logs(counts, sign, whole, some, shift[:, 0])
+        logs = smoothed_logs(counts, sign, whole, some)
+        logs -= shift
+        return logs
+
+    def _derive(self, counts: np.ndarray, alpha: float | np.ndarray) -> dict[str, Any]:
+        rows, some, _ = self._smoothed(alpha)
         if some.min() > 0:
-            lacks_all = absent.sum(axis=1)
-            return derived(present, np.subtract(present, absent, out=absent), None, lacks_all)
+            ratios, lacks_all = smoothed_ratios(counts, rows, some)
+            # a feature that no row has is absent with probability (rows + alpha) / (rows + 2 alpha)
+            unseen = -np.log1p(some / (rows + some))
+            times = counts.shape[1] // unseen.shape[1]
+            return derived(None, ratios, None, lacks_all + times * unseen.sum(axis=1))
+        present, absent = self._log_prob(counts, alpha), self._logs(counts, -1, rows, alpha)
         never, always = np.isinf(present), np.isinf(absent)
         absent[always] = 0.0  # a class is left only where these factors are 1
         difference = present - absent

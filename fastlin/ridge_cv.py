@@ -9,6 +9,7 @@ import numpy as np
 from ._answers import answered
 from ._docs import attributes, parameters
 from ._exact import ExactEstimator
+from ._folds import Splits, splits_by
 from ._leave_one_out import Spectrum
 from ._linear import LinearRegressorMixin
 from ._params import ArrayLike, Boolean, Either, OneOf, Real
@@ -119,7 +120,7 @@ class RidgeCV(LinearRegressorMixin, ExactEstimator):
             raise ValueError(f"alphas must hold numbers > 0, at least one, got {self.alphas!r}.")
         return values
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Any:
         """Choose alpha, and fit with it on all rows.
 
         Parameters
@@ -131,6 +132,8 @@ class RidgeCV(LinearRegressorMixin, ExactEstimator):
         sample_weight : array-like of shape (n_samples,), optional
             Weights that count as repetitions, in training and in scores; 0 removes a row. Of a row
             whose weight is above 1 one repetition is left out at a time.
+        groups : array-like of shape (n_samples,), optional
+            What `cv` may not tear apart, for a splitter that asks for it (`GroupKFold`).
 
         Returns
         -------
@@ -144,8 +147,11 @@ class RidgeCV(LinearRegressorMixin, ExactEstimator):
         """
         rows, y, weight = self._begin(X, y, sample_weight)
         alphas = self._grid()
-        fit = self._fit_leave_one_out if self.cv is None else self._fit_folds
-        fit(rows, y, weight, alphas)
+        if self.cv is None:
+            self._fit_leave_one_out(rows, y, weight, alphas)
+        else:
+            splits = splits_by(self.cv, self, rows, y, groups)
+            self._fit_folds(rows, y, weight, alphas, splits)
         return self
 
     def _fit_leave_one_out(self, rows: Any, y: np.ndarray, weight: np.ndarray | None,
@@ -186,14 +192,14 @@ class RidgeCV(LinearRegressorMixin, ExactEstimator):
         ])
 
     def _fit_folds(self, rows: Any, y: np.ndarray, weight: np.ndarray | None,
-                   alphas: np.ndarray) -> None:
+                   alphas: np.ndarray, splits: Splits) -> None:
         """By the mean score over folds."""
         from .model_selection import GridSearchCV
 
         weights = {} if weight is None else {"sample_weight": weight}
         search = GridSearchCV(
             Ridge(fit_intercept=self.fit_intercept), {"alpha": alphas.tolist()},
-            scoring=self.scoring, cv=self.cv, error_score="raise",
+            scoring=self.scoring, cv=splits, error_score="raise",
         ).fit(rows, y, **weights)  # fmt: skip
         best = search.best_estimator_
         self.alpha_, self.best_score_ = best.alpha, float(search.best_score_)

@@ -62,8 +62,8 @@ class _SupportVectorMixin:
         if self.intercept_scaling != 1:
             warn(
                 "UserWarning",
-                f"intercept_scaling={self.intercept_scaling:g} has no effect: the intercept is "
-                "never penalised here.",
+                f"intercept_scaling={float(self.intercept_scaling):g} has no effect: the "
+                "intercept is never penalised here.",
             )
 
     def _penalty(self, total_weight: float, l1_ratio: float = 0.0) -> dict[str, float]:

@@ -97,18 +97,29 @@ FL_INLINE void fl_rebuild(struct fl_numbered *known) {
     }
 }
 
-/* Number of a string; -1 if it is new and there is no room. */
-FL_INLINE int64_t fl_number(struct fl_numbered *known, struct fl_string s) {
-    const uint64_t hash = fl_string_hash(s);
+/* The slot of a string, which is empty where it is not known. */
+FL_INLINE uint64_t fl_slot_of(const struct fl_numbered *known, struct fl_string s, uint64_t hash) {
     uint64_t slot = hash & known->mask;
     for (; known->slots[slot]; slot = (slot + 1) & known->mask) {
         const int64_t number = known->slots[slot] - 1;
         const struct fl_string *other = &known->strings[number];
         if (known->hashes[number] == hash && other->size == s.size &&
             memcmp(other->bytes, s.bytes, (size_t)s.size) == 0) {
-            return number;
+            break;
         }
     }
+    return slot;
+}
+
+/* Number of a string; -1 if it is not known. */
+FL_INLINE int64_t fl_known_number(const struct fl_numbered *known, struct fl_string s) {
+    return (int64_t)known->slots[fl_slot_of(known, s, fl_string_hash(s))] - 1;
+}
+
+/* Number of a string; -1 if it is new and there is no room. */
+FL_INLINE int64_t fl_number(struct fl_numbered *known, struct fl_string s) {
+    const uint64_t hash = fl_string_hash(s), slot = fl_slot_of(known, s, hash);
+    if (known->slots[slot]) return known->slots[slot] - 1;
     if (known->n == known->capacity) return -1;
     known->strings[known->n] = s;
     known->hashes[known->n] = hash;

@@ -2,6 +2,7 @@
  * which returns where it stopped; a row is committed only when it is complete. */
 #include "fl_svmlight.h"
 
+#include "fl_sort_entries.h"
 #include "fl_svmlight_words.h"
 
 #define MAX_INDEX INT64_C(2147483647)
@@ -227,6 +228,60 @@ FL_INLINE int plain_entry(const uint8_t *token, const uint8_t *colon, const uint
     return 1;
 }
 
+FL_INLINE int is_one(const uint8_t *colon)
+{
+    return (fl_load8(colon) & 0xFFFFFF) == 0x20313A; /* ":1 " */
+}
+
+/* Entries digits:1 with one space after them from p on, up to one of another kind, two at a time
+ * and at most so many of 64 bytes. The last ones of a line are left to the next function. */
+#define MOST_ONES 6
+static const uint8_t *take_ones(fl_svm *s, const uint8_t *p, int64_t *previous, int *sorted)
+{
+    int32_t *columns = s->columns;
+    double *values = s->values;
+    int64_t n = s->n_entries, before = *previous, lowest = s->lowest_index;
+    int64_t last = s->entry_room - MOST_ONES;
+    int increasing = *sorted, going = 1;
+    while (going && n <= last) {
+        const uint8_t *base = p;
+        uint64_t bits = fl_separators(base);
+        for (int k = 0; k < MOST_ONES; k += 2) {
+            uint64_t rest = bits & (bits - 1);
+            uint32_t index, next_index;
+            rest &= rest - 1;
+            if (FL_UNLIKELY(rest == 0)) {
+                going = k > 0;
+                break;
+            }
+            const uint8_t *colon = base + fl_lowest_bit(bits);
+            const uint8_t *next = base + fl_lowest_bit(rest);
+            int64_t digits = colon - p, next_digits = next - colon - 3;
+            if (FL_UNLIKELY((uint64_t)(digits - 1) >= 8 || (uint64_t)(next_digits - 1) >= 8
+                            || !is_one(colon) || !is_one(next)
+                            || !fl_two_numbers(colon, (int)digits, next, (int)next_digits,
+                                               &index, &next_index)
+                            || index < lowest || next_index < lowest)) {
+                going = 0;
+                break;
+            }
+            increasing &= (index > before) & (next_index > index);
+            before = next_index;
+            columns[n] = (int32_t)index;
+            columns[n + 1] = (int32_t)next_index;
+            values[n] = values[n + 1] = 1.0;
+            n += 2;
+            p = next + 3;
+            bits = rest & (rest - 1);
+            bits &= bits - 1;
+        }
+    }
+    s->n_entries = n;
+    *previous = before;
+    *sorted = increasing;
+    return p;
+}
+
 /* The entries from p on that plain_entry reads and one space or the newline ends, up to the first
  * that does not fit or is wrong. Separators are looked up in 64 bytes at a time, so that an entry
  * need not wait for the one before to be read; of more than four, the rest are looked up again. */
@@ -318,7 +373,8 @@ static fl_svm_status take_entries(fl_svm *s, const uint8_t *text, const uint8_t 
     *sorted = 1;
     for (;;) {
         if (FL_LIKELY(*at - text >= PLAIN_BEFORE)) {
-            *at = take_plain_entries(s, skip_blanks(*at), &previous, sorted);
+            *at = take_ones(s, skip_blanks(*at), &previous, sorted);
+            *at = take_plain_entries(s, *at, &previous, sorted);
         }
         const uint8_t *token = skip_blanks(*at);
         if (ends_token(*token)) {
@@ -332,53 +388,6 @@ static fl_svm_status take_entries(fl_svm *s, const uint8_t *text, const uint8_t 
         *sorted &= index > previous;
         previous = index;
     }
-}
-
-/* Moves entry `root` down the heap of the `count` entries at columns and values. */
-static void sift_down(int32_t *columns, double *values, int64_t root, int64_t count)
-{
-    int32_t column = columns[root];
-    double value = values[root];
-    for (int64_t child; (child = 2 * root + 1) < count; root = child) {
-        child += child + 1 < count && columns[child + 1] > columns[child];
-        if (columns[child] <= column) {
-            break;
-        }
-        columns[root] = columns[child];
-        values[root] = values[child];
-    }
-    columns[root] = column;
-    values[root] = value;
-}
-
-/* Heapsort: in place, and no input makes it quadratic. */
-static void sort_entries(int32_t *columns, double *values, int64_t count)
-{
-    for (int64_t root = count / 2; root-- > 0;) {
-        sift_down(columns, values, root, count);
-    }
-    for (int64_t last = count - 1; last > 0; last--) {
-        int32_t column = columns[last];
-        double value = values[last];
-        columns[last] = columns[0];
-        values[last] = values[0];
-        columns[0] = column;
-        values[0] = value;
-        sift_down(columns, values, 0, last);
-    }
-}
-
-static int64_t find_column(const int32_t *columns, int64_t low, int64_t high, int32_t column)
-{
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (columns[middle] < column) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
 }
 
 /* Notes the second token of the line that carries the index `column`. */
@@ -411,7 +420,7 @@ static fl_svm_status sort_row(fl_svm *s, const uint8_t *text, const uint8_t *ent
             s->hard[i].position = columns[s->hard[i].position];
         }
     }
-    sort_entries(columns + first, s->values + first, s->n_entries - first);
+    fl_sort_entries(columns + first, s->values + first, s->n_entries - first);
     for (int64_t i = first + 1; i < s->n_entries; i++) {
         if (columns[i] == columns[i - 1]) {
             return fail_repeated(s, text, entries, columns[i]);
@@ -420,7 +429,7 @@ static fl_svm_status sort_row(fl_svm *s, const uint8_t *text, const uint8_t *ent
     for (int64_t i = first_hard; i < s->n_hard; i++) {
         if (!s->hard[i].is_label) {
             s->hard[i].position =
-                find_column(columns, first, s->n_entries, (int32_t)s->hard[i].position);
+                fl_find_column(columns, first, s->n_entries, (int32_t)s->hard[i].position);
         }
     }
     return FL_SVM_DONE;

@@ -79,22 +79,6 @@ static int distribute(fl_text *t)
     return 1;
 }
 
-/* Sort keys that all but are. */
-static void sort_by_insertion(uint32_t *keys, int64_t n)
-{
-    for (int64_t i = 1; i < n; i++) {
-        uint32_t key = keys[i];
-        int64_t j = i;
-        if (FL_LIKELY(keys[i - 1] <= key))
-            continue;
-        do {
-            keys[j] = keys[j - 1];
-            j--;
-        } while (j > 0 && keys[j - 1] > key);
-        keys[j] = key;
-    }
-}
-
 /* Append keys to entries, those of one column that follow each other as one entry. */
 static void append(fl_text *t, const uint32_t *keys)
 {
@@ -112,6 +96,49 @@ static void append(fl_text *t, const uint32_t *keys)
     t->n_entries = last + 1;
 }
 
+/* Put a key in its place among entries[first .. n), before the last of them; returns n, one more
+ * if its column is new. */
+static int64_t insert(fl_text_entry *entries, int64_t first, int64_t n, uint32_t key)
+{
+    fl_text_entry here = {(int32_t)(key >> 1), 1 - 2 * (int32_t)(key & 1)};
+    int64_t i = n - 1;
+    while (i > first && entries[i - 1].column >= here.column)
+        i--;
+    if (entries[i].column == here.column) {
+        entries[i].count += here.count;
+        return n;
+    }
+    memmove(entries + i + 1, entries + i, (size_t)(n - i) * sizeof *entries);
+    entries[i] = here;
+    return n + 1;
+}
+
+/* Append keys that all but are sorted. The largest so far waits, so that the next may go before it
+ * without a branch: few are further from their place than that. */
+static void append_sorted(fl_text *t, const uint32_t *keys)
+{
+    fl_text_entry *entries = t->entries;
+    int64_t first = t->n_entries, last = first - 1;
+    int32_t column = -1, count = 0;
+    uint32_t waiting = keys[0];
+    for (int64_t i = 1; i <= t->n_keys; i++) {
+        uint32_t next = i < t->n_keys ? keys[i] : UINT32_MAX;
+        uint32_t key = next < waiting ? next : waiting;
+        int32_t here = (int32_t)(key >> 1);
+        waiting = next < waiting ? waiting : next;
+        if (FL_UNLIKELY(here < column)) {
+            last = insert(entries, first, last + 1, key) - 1;
+            continue;
+        }
+        last += here != column;
+        count = (here != column ? 0 : count) + 1 - 2 * (int32_t)(key & 1);
+        column = here;
+        entries[last].column = column;
+        entries[last].count = count;
+    }
+    t->n_entries = last + 1;
+}
+
 /* Move the keys to entries, which has room for them. */
 static void flush(fl_text *t)
 {
@@ -122,8 +149,7 @@ static void flush(fl_text *t)
         append(t, keys_of(t));
         t->n_runs = 2;
     } else {
-        sort_by_insertion(sorted, t->n_keys);
-        append(t, sorted);
+        append_sorted(t, sorted);
         t->n_runs++;
     }
     t->n_keys = 0;

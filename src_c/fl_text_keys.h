@@ -155,12 +155,12 @@ static int64_t fast_keys_of_words(fl_text *t, int32_t stop, uint32_t *FL_RESTRIC
             int32_t begin = w->starts[first + i], end = w->starts[first + i + 1];
             words[i] = fl_fasthash_word(w->text + begin, end - 1 - begin);
         }
-        for (int32_t i = 0; i < n_starts; i++)
-            ngrams[i] = FL_FASTHASH_START;
         for (int32_t n = 1; n <= t->max_n; n++) {
             int32_t n_whole = n_starts < left - n + 1 ? n_starts : left - n + 1;
-            for (int32_t i = 0; i < n_whole; i++)
-                ngrams[i] = fl_fasthash_join(ngrams[i], words[i + n - 1]);
+            for (int32_t i = 0; i < n_whole; i++) {
+                uint64_t before = n == 1 ? FL_FASTHASH_START : ngrams[i];
+                ngrams[i] = fl_fasthash_join(before, words[i + n - 1]);
+            }
             if (n < t->min_n)
                 continue;
             for (int32_t i = 0; i < n_whole; i++)

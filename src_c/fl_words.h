@@ -13,6 +13,12 @@
 
 #include "fl_common.h"
 
+/* Which every x86-64 has; -DFL_NO_SSE2 takes the other code there, too. */
+#if (defined(__SSE2__) || defined(_M_X64)) && !defined(FL_NO_SSE2)
+#  include <emmintrin.h>
+#  define FL_SSE2
+#endif
+
 /* What a table says of a byte: 0 and 1 as below, else the byte to store in its place. */
 #define FL_WORDS_SEPARATOR 0
 #define FL_WORDS_MULTIBYTE 1
@@ -85,18 +91,7 @@ FL_INLINE int32_t fl_words_shortcut(const uint8_t *kept)
     return first == 1 ? 64 + lower_bit : 0;
 }
 
-/* The position of the lowest bit that is set (de Bruijn). */
-FL_INLINE int32_t fl_words_lowest_bit(uint64_t x)
-{
-    static const uint8_t position[64] = {
-        0, 1, 48, 2, 57, 49, 28, 3, 61, 58, 50, 42, 38, 29, 17, 4,
-        62, 55, 59, 36, 53, 51, 43, 22, 45, 39, 33, 30, 24, 18, 12, 5,
-        63, 47, 56, 27, 60, 41, 37, 16, 54, 35, 52, 21, 44, 32, 23, 11,
-        46, 26, 40, 15, 34, 20, 31, 10, 25, 14, 19, 9, 13, 8, 7, 6,
-    };
-    return position[((x & (0 - x)) * 0x03f79d71b4cb0a89u) >> 58];
-}
-
+#ifndef FL_SSE2
 /* Bit i says whether byte i of 64 is zero; all must be below 128. */
 FL_INLINE uint64_t fl_words_zero_bytes(const uint8_t *bytes)
 {
@@ -110,12 +105,48 @@ FL_INLINE uint64_t fl_words_zero_bytes(const uint8_t *bytes)
     }
     return zero;
 }
+#endif
 
-/* The word has ended. If it has too few characters it is taken back: without a branch, since the
- * lengths of words cannot be predicted. */
-FL_INLINE void fl_words_end_word(fl_words *w)
+/* Let kept[i] be byte i of 64 as it is stored, or 0 if it separates words, and bit i of *separators
+ * say whether it does. Returns whether all are ASCII. */
+FL_INLINE int fl_words_lower(const uint8_t *from, uint8_t lower_bit, uint8_t *kept,
+                             uint64_t *separators)
 {
-    int32_t begin = w->starts[w->n_words];
+#ifdef FL_SSE2
+    /* Differences that wrap to the least signed numbers: one comparison finds a range. */
+    const __m128i a = _mm_set1_epi8((char)('a' - 128)), zero = _mm_set1_epi8((char)('0' - 128));
+    const __m128i letters = _mm_set1_epi8(26 - 128), digits = _mm_set1_epi8(10 - 128);
+    const __m128i bar = _mm_set1_epi8('_'), low = _mm_set1_epi8(32);
+    const __m128i lowers = _mm_set1_epi8((char)lower_bit);
+    int any = 0;
+    uint64_t words = 0;
+    for (int32_t k = 0; k < FL_WORDS_CHUNK; k += 16) {
+        __m128i x = _mm_loadu_si128((const __m128i *)(const void *)(from + k));
+        __m128i letter = _mm_cmplt_epi8(_mm_sub_epi8(_mm_or_si128(x, low), a), letters);
+        __m128i digit = _mm_cmplt_epi8(_mm_sub_epi8(x, zero), digits);
+        __m128i is_kept = _mm_or_si128(_mm_or_si128(letter, digit), _mm_cmpeq_epi8(x, bar));
+        x = _mm_or_si128(x, _mm_and_si128(letter, lowers));
+        _mm_storeu_si128((__m128i *)(void *)(kept + k), _mm_and_si128(x, is_kept));
+        words |= (uint64_t)(uint32_t)_mm_movemask_epi8(is_kept) << k;
+        any |= _mm_movemask_epi8(x);
+    }
+    *separators = ~words;
+    return any == 0;
+#else
+    uint8_t any = 0;
+    for (int32_t i = 0; i < FL_WORDS_CHUNK; i++) {
+        any |= from[i];
+        kept[i] = fl_words_kept(from[i], lower_bit);
+    }
+    *separators = fl_words_zero_bytes(kept);
+    return any < 128;
+#endif
+}
+
+/* The word that begins at `begin` has ended. If it has too few characters it is taken back: without
+ * a branch, since the lengths of words cannot be predicted. */
+FL_INLINE void fl_words_end_word(fl_words *w, int32_t begin)
+{
     int32_t is_long = w->used - begin - w->more_bytes >= w->least;
     w->text[w->used] = ' ';
     w->used = is_long ? w->used + 1 : begin;
@@ -124,10 +155,11 @@ FL_INLINE void fl_words_end_word(fl_words *w)
     w->more_bytes = 0;
 }
 
-/* Append bytes; up to FL_WORDS_COPY - 1 behind them are written too. */
+/* Append bytes; up to FL_WORDS_COPY behind them are written too. */
 FL_INLINE void fl_words_append(fl_words *w, const uint8_t *bytes, int32_t n)
 {
-    for (int32_t k = 0; k < n; k += FL_WORDS_COPY)
+    memcpy(w->text + w->used, bytes, FL_WORDS_COPY);
+    for (int32_t k = FL_WORDS_COPY; FL_UNLIKELY(k < n); k += FL_WORDS_COPY)
         memcpy(w->text + w->used + k, bytes + k, FL_WORDS_COPY);
     w->used += n;
 }
@@ -135,30 +167,27 @@ FL_INLINE void fl_words_append(fl_words *w, const uint8_t *bytes, int32_t n)
 /* Take the next chunk if it is ASCII; 0 if it is not. There must be room for it. */
 FL_INLINE int fl_words_take_chunk(fl_words *w)
 {
-    uint8_t chunk[FL_WORDS_CHUNK], kept[FL_WORDS_CHUNK + FL_WORDS_COPY], any = 0;
-    uint8_t lower_bit = (uint8_t)(w->bytes->shortcut & 32);
+    uint8_t chunk[FL_WORDS_CHUNK], kept[FL_WORDS_CHUNK + FL_WORDS_COPY];
     const uint8_t *from = w->document + w->position;
     int64_t left = w->length - w->position;
     int32_t n = left < FL_WORDS_CHUNK ? (int32_t)left : FL_WORDS_CHUNK, begin = 0;
+    int32_t word = w->starts[w->n_words];
     uint64_t separators;
     if (n < FL_WORDS_CHUNK) {
         memset(chunk, ' ', sizeof chunk);
         memcpy(chunk, from, (size_t)n);
         from = chunk;
     }
-    for (int32_t i = 0; i < FL_WORDS_CHUNK; i++) {
-        any |= from[i];
-        kept[i] = fl_words_kept(from[i], lower_bit);
-    }
-    if (any & 128)
+    memset(kept + FL_WORDS_CHUNK, 0, FL_WORDS_COPY);
+    if (!fl_words_lower(from, (uint8_t)(w->bytes->shortcut & 32), kept, &separators))
         return 0;
-    separators = fl_words_zero_bytes(kept);
     if (n < FL_WORDS_CHUNK)
         separators &= ((uint64_t)1 << n) - 1;
     for (; separators != 0; separators &= separators - 1) {
-        int32_t end = fl_words_lowest_bit(separators);
+        int32_t end = fl_lowest_bit(separators);
         fl_words_append(w, kept + begin, end - begin);
-        fl_words_end_word(w);
+        fl_words_end_word(w, word);
+        word = w->used;
         begin = end + 1;
     }
     fl_words_append(w, kept + begin, n - begin);
@@ -193,7 +222,7 @@ FL_INLINE void fl_words_take_one(fl_words *w)
     if (c > FL_WORDS_MULTIBYTE) {
         w->text[w->used++] = c;
     } else if (c == FL_WORDS_SEPARATOR) {
-        fl_words_end_word(w);
+        fl_words_end_word(w, w->starts[w->n_words]);
     } else {
         uint32_t code = fl_words_code_point(p, w->length - w->position, &size);
         if (w->word_bits[code >> 6] >> (code & 63) & 1) {
@@ -201,7 +230,7 @@ FL_INLINE void fl_words_take_one(fl_words *w)
             w->used += size;
             w->more_bytes += size - 1;
         } else {
-            fl_words_end_word(w);
+            fl_words_end_word(w, w->starts[w->n_words]);
         }
     }
     w->position += size;
@@ -240,7 +269,7 @@ FL_INLINE int fl_words_fill(fl_words *words)
     }
     is_end = w.position >= w.length && w.used < w.text_capacity;
     if (is_end)
-        fl_words_end_word(&w);
+        fl_words_end_word(&w, w.starts[w.n_words]);
     *words = w;
     return is_end;
 }

@@ -338,6 +338,42 @@ def test_tight_tolerances_are_met(p):
         assert model.duality_gap_ <= 1e-9
 
 
+@pytest.mark.parametrize("p", [2, 3, 4, np.inf])
+@pytest.mark.parametrize("cls", [BridgeRegressor, BridgeClassifier])
+def test_more_columns_than_rows(cls, p):
+    """A weak penalty on wide sparse rows: within the default `max_iter`, and by a dual bound worked
+    out here the optimum. The warning of an early end would be an error."""
+    rng = np.random.default_rng(3)
+    wide = sparse.random_array((150, 900), density=0.03, rng=rng, format="csr")
+    z = wide @ rng.normal(size=900)
+    y = z + 0.3 * rng.normal(size=150) if cls is BridgeRegressor else np.where(z > 0, 1.0, -1.0)
+    alpha = 1e-4 if p < np.inf else 0.3
+    tol = 1e-5 if p < np.inf else 1e-4
+    model = cls(alpha, p=p, tol=tol).fit(wide, y)
+    w = np.ravel(model.coef_)
+    z = wide @ w + model.intercept_
+    # minus the slopes, with a sum of 0; a rounding of b is all that is missing
+    a = y - z if cls is BridgeRegressor else y / (1 + np.exp(y * z))
+    assert abs(a.mean()) < 1e-9
+    a -= a.mean()
+    v = wide.T @ a / 150
+    shrink = 1.0
+    if p == np.inf:
+        shrink = min(1.0, alpha / np.abs(v).sum())
+        conjugate = 0.0
+    else:
+        conjugate = alpha * (1 - 1 / p) * ((np.abs(v) / alpha) ** (p / (p - 1))).sum()
+    a = shrink * a
+    t = a * y
+    of_loss = a * y - a * a / 2 if cls is BridgeRegressor else -(
+        t * np.log(t) + (1 - t) * np.log1p(-t)
+    )
+    value = objective(model, wide, y)[()].item()
+    assert value == pytest.approx(np.ravel(model.objective_)[0], rel=1e-9)
+    # of p = inf the slopes of the last weights alone say less than those of all steps
+    assert value - (of_loss.mean() - conjugate) <= (tol if p < np.inf else 10 * tol) * value
+
+
 @pytest.mark.parametrize("p", [0.5, 0.9])
 def test_equal_columns_share_no_weight(p):
     """Shares of one weight are a saddle, where no change of a single one improves."""

@@ -76,7 +76,7 @@ def sdist(tmp_path_factory):
 
 
 # Compiled from the source distribution by the tests: those with C files of their own, and a few.
-_COMPILED = ("multi", "text", "ngrams", "parse", "sgd")
+_COMPILED = ("multi", "text", "ngrams", "parse", "cells", "sgd")
 
 
 def _take_compiled(tree):

@@ -68,6 +68,17 @@ def test_cells_that_hold_ends_of_lines(table, capsys):
         assert read_table(name).columns == {"a": values, "b": ["c"] * len(values)}
 
 
+def test_keys_that_objects_lack_stay_absent(table, capsys):
+    lines = b'{"a": 1, "b": null}\n{"c": [1, {"d": null}]}\n{}\n{"b": "x", "a": "2"}\n'
+    write_bytes("a.jsonl", lines)
+    run(capsys, "convert", "a.jsonl", "b.jsonl")
+    with open("b.jsonl", "rb") as file:
+        found = [json.loads(line) for line in file]
+    assert found == [json.loads(line) for line in lines.splitlines()]
+    message = refused(capsys, "convert", "a.jsonl", "c.jsonl", "--numeric", "a")
+    assert "a.jsonl, line 2: 'a' (column 1) must be a finite number, but it holds" in message
+
+
 def test_dates_and_bytes_of_parquet(table, capsys):
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"d": [datetime.date(2020, 1, 31), None]})

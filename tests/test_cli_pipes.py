@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from shell import SPAM, TEXT_OPTIONS, in_process, run, write_bytes
 
+from fastlin import _cli_stream, _spool
 from fastlin.cli import main
 from fastlin.io import detect_format, read_table
 from fastlin.persist import load
@@ -69,6 +70,23 @@ def test_models_of_pipes_are_those_of_files(folder, capsys):
             np.testing.assert_array_equal(weights_of("again"), weights_of("model"))
             with pipe_with(content_of(data)) as pipe:
                 assert run(capsys, "predict", pipe, "model", *form) == expected
+
+
+def test_a_table_of_categories_is_read_once(folder, capsys, monkeypatch):
+    monkeypatch.setattr(_cli_stream, "_ROWS_AT_ONCE", 64)
+    monkeypatch.setattr(_spool, "_KEPT_BYTES", 100)  # so that it is written to a file
+    rows = [f"{k % 2},{(7 * k) % 31},c{k * k % 17},w{k % 5} x" for k in range(300)]
+    write_bytes("a.csv", "\n".join(["y,n,c,t", *rows]).encode())
+    columns = ["--label", "y", "--numeric", "n", "--categorical", "c", "--text", "t"]
+    streams = ["--stream", "--epochs", "2"]
+    for command, found, more in (("train", weights_of, streams), ("convert", content_of, [])):
+        run(capsys, command, "a.csv", "file.svm", *columns, *more)
+        with pipe_with(content_of("a.csv")) as pipe:
+            run(capsys, command, pipe, "pipe.svm", *columns, *more)
+        assert np.array_equal(found("pipe.svm"), found("file.svm"))
+    run(capsys, "train", "a.csv", "model", *columns, "--epochs", "2")
+    run(capsys, "train", "a.csv", "streamed", *columns, "--epochs", "2", "--stream")
+    np.testing.assert_allclose(weights_of("streamed"), weights_of("model"), rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/stdin"), reason="needs /dev/stdin")

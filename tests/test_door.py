@@ -400,3 +400,24 @@ def test_objects_with_array_protocol():
             return np.eye(2)
 
     np.testing.assert_array_equal(as_rows(Wrapped()).toarray(), np.eye(2))
+
+
+@pytest.mark.parametrize("d", [300, 70_000, 3_000_000])
+@pytest.mark.parametrize("again", [False, True], ids=["distinct", "duplicates"])
+def test_unsorted_rows_of_any_length_are_sorted(d, again):
+    rng = np.random.default_rng(d)
+    sizes = [0, 1, 2, 7, 8, 9, 63, 64, 65, 200, 0]
+    columns = [rng.choice(d, size, replace=False) for size in sizes]
+    if again:
+        columns[6][-1], columns[9][0] = columns[6][0], columns[9][-1]
+    indptr, indices = np.cumsum([0, *sizes]), np.concatenate(columns).astype(np.int32)
+    values = np.arange(1.0, len(indices) + 1)
+    X = sparse.csr_matrix((values, indices, indptr), shape=(len(sizes), d))
+    ordered = X.copy()
+    ordered.sum_duplicates()
+    rows = as_rows(X)
+    assert (rows.to_csr() != ordered).nnz == 0
+    assert all((np.diff(rows.indices[a:b]) > 0).all()
+               for a, b in zip(rows.indptr, rows.indptr[1:], strict=False))
+    assert (X.indices == indices).all()
+    assert (X.data == values).all()

@@ -21,6 +21,7 @@ from fastlin import (
     Perceptron,
     _gram_rows,
     _kernel_dual,
+    _kernel_interior,
     _kernel_machine,
 )
 from fastlin._clone import clone
@@ -85,9 +86,18 @@ def test_weak_penalties_are_no_obstacle(loss, kernel, C):
     assert model.duality_gap_[0] <= 1e-4
 
 
+@pytest.mark.parametrize("rank", ["low", "full"])
 @pytest.mark.parametrize("weight", [None, np.arange(300) % 3])
-def test_a_hinge_with_next_to_no_penalty(weight):
-    """Pairs get nowhere there (warnings are errors); bounds are met exactly all the same."""
+def test_a_hinge_with_next_to_no_penalty(weight, rank, monkeypatch):
+    """Pairs get nowhere there (warnings are errors); bounds are met exactly all the same. Of many
+    rows, as which these are to count, the Gram matrix is one of low rank here."""
+    if rank == "low":
+        for module in (_kernel_dual, _kernel_interior):
+            monkeypatch.setattr(module, "MOST_ROWS", 10)
+        monkeypatch.setattr(_kernel_dual, "_LITTLE", 10)
+        monkeypatch.setattr(_kernel_dual, "_FARTHER", 30)
+        monkeypatch.setattr(_kernel_interior, "_MANY", 0)
+        monkeypatch.setattr(_kernel_interior, "_LOW", 0.7)
     rng = np.random.default_rng(0)
     plane = rng.normal(size=(300, 2))
     y = (plane**2).sum(axis=1) + 0.5 * rng.normal(size=300) > 1.5

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from layouts import LAYOUTS
+from numpy.testing import assert_allclose
 from scipy import sparse
 
 from fastlin import (
@@ -15,6 +16,7 @@ from fastlin import (
     KFold,
     Lasso,
     LassoCV,
+    _paths,
     as_rows,
     regularization_path,
 )
@@ -200,6 +202,29 @@ def test_searches_agree_with_scikit_learn(storage, weighted):
     np.testing.assert_allclose(ours.alphas_, peer.alphas_, rtol=1e-9)
     np.testing.assert_allclose(ours.mse_path_, peer.mse_path_, rtol=1e-3)
     assert (ours.alpha_, ours.l1_ratio_) == pytest.approx((peer.alpha_, peer.l1_ratio_))
+
+
+@pytest.mark.parametrize("turns", [300, 2])
+@pytest.mark.parametrize("options", [{}, {"positive": True}, {"fit_intercept": False}], ids=str)
+def test_products_of_pairs_lead_where_columns_do(monkeypatch, turns, options):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3)) @ rng.normal(size=(3, 8)) + 0.3 * rng.normal(size=(90, 8)) + 2
+    y = X[:, 0] - X[:, 3] + rng.normal(size=90)
+    weight = rng.integers(1, 4, 90)
+    monkeypatch.setattr(_paths, "MOST_TURNS", turns)
+    models = [ElasticNetCV(l1_ratio=[0.5, 1.0], alphas=20, tol=1e-9, **options) for _ in range(2)]
+    models[0].fit(X, y, sample_weight=weight)
+    monkeypatch.setattr(_paths, "is_for_products", lambda X: False)
+    models[1].fit(X, y, sample_weight=weight)
+    assert_allclose(*(model.mse_path_ for model in models), rtol=1e-4)
+    assert_allclose(*(model.coef_ for model in models), atol=1e-9)
+
+
+def test_a_path_by_products_goes_on_to_a_target_that_is_met():
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    model = LassoCV(alphas=np.geomspace(1e-9, 1e-1, 12), tol=1e-6).fit(X, X @ np.arange(4.0) + 1)
+    assert model.duality_gap_ <= 1e-6
+    assert_allclose(model.coef_, np.arange(4.0), atol=1e-6)
 
 
 def test_a_fold_is_the_fit_on_its_rows():

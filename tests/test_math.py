@@ -1,4 +1,4 @@
-"""exp, log1p and sigmoid: the errors that fl_math.h states, measured against long double."""
+"""exp, log, log1p and sigmoid: the errors that fl_math.h states, measured against long double."""
 
 import numpy as np
 import pytest
@@ -114,6 +114,41 @@ def test_log1p_near_its_seams():
     x = x[x > -1]
     true = np.log1p(x.astype(np.longdouble))
     assert error_in_ulp(call(losses.log1p, x), true).max() <= 2.0
+
+
+def positive_numbers():
+    rng = np.random.default_rng(3)
+    root, least = np.sqrt(2.0), np.finfo(float).tiny
+    seams = [1.0, root, 2.0, 0.5 * root, np.nextafter(2, 1), least, np.finfo(float).max]
+    return np.concatenate([
+        2.0 ** rng.uniform(-1022, 1023.9, 100_000), rng.uniform(0.5, 2.5, 100_000),
+        np.arange(1.0, 5000.0), 1.0 + rng.normal(size=9999) * 2.0 ** rng.integers(-50, -2, 9999),
+        seams, np.nextafter(seams[:-1], np.inf), np.nextafter(seams[:5], 0),
+    ])  # fmt: skip
+
+
+def test_log_is_within_one_ulp():
+    x = positive_numbers()
+    true = np.log(x.astype(np.longdouble))
+    assert error_in_ulp(call(losses.log, x), true).max() <= 1.0
+    small = 2.0 ** np.random.default_rng(4).uniform(-1074, -1022, 1000)
+    true = np.log(small.astype(np.longdouble))
+    assert error_in_ulp(call(losses.log, small), true).max() <= 1.0
+
+
+def test_log_has_the_same_bits_in_any_company():
+    # a 0 among 64 numbers takes all of them one by one
+    x = positive_numbers()
+    alone = np.zeros((len(x), 2))
+    alone[:, 0] = x
+    one_by_one = call(losses.log, alone.ravel())[::2]
+    assert one_by_one.tobytes() == call(losses.log, x).tobytes()
+
+
+def test_log_at_its_ends():
+    assert call(losses.log, [0.0, -0.0, np.inf, 1.0]).tolist() == [-np.inf, -np.inf, np.inf, 0.0]
+    assert np.isnan(call(losses.log, [np.nan, -1.0, -np.inf, -TINY])).all()
+    assert call(losses.log, []).size == 0
 
 
 def test_log1p_at_its_ends():

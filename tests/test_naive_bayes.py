@@ -234,6 +234,17 @@ def test_one_alpha_for_each_feature():
         X, y).feature_log_prob_.tolist()
 
 
+@pytest.mark.parametrize("alpha", [1e-3, np.arange(1, 401) / 100])
+def test_bernoulli_scores_are_those_of_its_logarithms(alpha):
+    rng = np.random.default_rng(5)
+    X, y = (rng.random((60, 400)) < rng.random(400) ** 4).astype(float), np.arange(60) % 7
+    model = BernoulliNB(alpha=alpha).fit(sparse.csr_array(X), y)
+    present = model.feature_log_prob_
+    absent = np.log1p(-np.exp(present))
+    expected = X @ present.T + (1 - X) @ absent.T + model.class_log_prior_
+    np.testing.assert_allclose(model.predict_joint_log_proba(X), expected, 1e-10)
+
+
 @pytest.mark.parametrize("alpha", [0.0, 5e-324])
 def test_sums_of_other_classes_do_not_cancel(alpha):
     X = np.array([[3e11, 1e11], [1.0, 3.0], [0.0, 0.0]])

@@ -420,3 +420,16 @@ def test_ridge_cv_agrees_with_scikit_learn(shape, scoring):
     ours, theirs = RidgeCV(**folds).fit(X, y), peers.RidgeCV(**folds).fit(X, y)
     assert ours.alpha_ == theirs.alpha_
     assert ours.best_score_ == pytest.approx(theirs.best_score_)
+
+
+def test_least_squares_of_sparse_rows_needs_no_factorisation():
+    rng = np.random.default_rng(1)
+    part = sparse.random(900, 280, 0.01, random_state=1)
+    X = sparse.hstack([part, part.tocsc()[:, :30], 2 * part.tocsc()[:, 30:40]]).tocsr()
+    y = rng.normal(size=900)
+    model = LinearRegression().fit(X, y)
+    assert model.n_iter_ > 1 and not hasattr(model, "singular_")
+    table = X.toarray()
+    # columns are repeated: of all solutions the shortest
+    shortest = np.linalg.lstsq(table - table.mean(axis=0), y - y.mean(), rcond=1e-10)[0]
+    np.testing.assert_allclose(model.coef_, shortest, atol=1e-5)

@@ -1,4 +1,4 @@
-"""Exact solvers on long and short rows, huge C and exact fits: an end, an optimum, a certificate."""
+"""Exact solvers on long rows, a huge C and exact fits: an end, an optimum, a certificate."""
 
 import warnings
 

@@ -220,6 +220,19 @@ def test_columns_far_from_zero(storage):
     assert not separability(storage(X + 1e6), rng.integers(0, 2, 40)).separable
 
 
+@pytest.mark.parametrize("storage", [np.array, sparse.csr_matrix])
+def test_large_columns_hide_no_small_ones(storage):
+    """Factors of columns change no verdict; the certificates are of the columns as they are."""
+    rng = np.random.default_rng(1)
+    Z = rng.normal(size=(120, 5))
+    responses = Z @ rng.normal(size=(5, 3))
+    for codes in (responses[:, 0] > 0, responses.argmax(axis=1)):
+        for factors in (np.array([1e8, 1, 1, 1, 1]), 10.0 ** np.array([8, -8, 3, -2, 0])):
+            check(storage(Z * factors), codes, True)
+            other = np.where(rng.random(120) < 0.1, 0, codes)
+            check(storage(Z * factors), other, False)
+
+
 def test_hulls_that_touch():
     """At a single point: no margin is positive."""
     X = np.array([[0.0, 0], [0, 2], [0, 1], [3, 1]])

@@ -8,7 +8,8 @@ from public import ONLINE, name
 from sgd_data import T, X, Y, objective, penalty_of, target
 
 import fastlin
-from fastlin import SGDClassifier, SGDRegressor
+from fastlin import PassiveAggressiveRegressor, SGDClassifier, SGDRegressor
+from fastlin._learner import Learner
 
 # Stopping
 
@@ -148,3 +149,27 @@ def test_verbose_speaks_on_standard_error_only(cls, quiet, capfd):
     for epoch, line in enumerate(lines, 1):
         assert line.startswith(f"epoch {epoch}/3: loss ")
         assert "validation score" in line
+
+
+# Epochs of few rows in one call of the kernel
+
+
+@pytest.mark.parametrize("kind, params", [
+    (SGDClassifier, {"loss": "log_loss"}),
+    (SGDClassifier, {"average": 20, "shuffle": "replacement"}),
+    (SGDRegressor, {"learning_rate": "adaptive", "batch_size": 7, "shuffle": False}),
+    (PassiveAggressiveRegressor, {"average": True}),
+])  # fmt: skip
+@pytest.mark.usefixtures("quiet")
+def test_epochs_in_one_call_are_those_of_a_call_each(kind, params, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(50, 4))
+    y = X @ [1.0, -2.0, 0.5, 0.0]
+    y = (y > 0.3).astype(float) if kind is SGDClassifier else y
+    model, traces = kind(random_state=1, max_iter=60, **params), []
+    for together in (True, False):
+        if not together:
+            monkeypatch.setattr(Learner, "runs_epochs", lambda self, X: False)
+        model.fit(X, y)
+        traces.append([(entry["loss"], entry["objective"]) for entry in model.trace_])
+        traces[-1].append((*model.coef_.ravel(), *model.intercept_, model.t_))
+    assert traces[0] == traces[1]

@@ -219,3 +219,11 @@ def test_classes_that_hardly_overlap(scale):
         named = SparsemaxClassifier(C=C, tol=1e-5, solver="dual_cd", max_iter=20_000).fit(X, y)
         assert model.duality_gap_[0] <= 1e-5 >= named.duality_gap_[0]
         assert model.objective_[0] == pytest.approx(named.objective_[0], rel=2e-5)
+
+
+@pytest.mark.parametrize("C", [1e9, 1e10])
+def test_almost_no_penalty_ends_at_the_optimum(C):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 4))
+    model = SparsemaxClassifier(C=C, max_iter=200).fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))
+    assert model.n_iter_[0] <= 200 and model.duality_gap_[0] <= 1e-4

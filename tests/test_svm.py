@@ -316,3 +316,10 @@ def test_epsilon_is_a_tube():
     y = 2 * X[:, 0] + 1 + np.tile([0.5, -0.5], 10)
     model = LinearSVR(epsilon=0.6, C=1000.0, tol=1e-6, max_iter=10**5).fit(X, y)
     assert np.abs(model.predict(X) - y).max() <= 0.6 + 1e-3
+
+
+def test_four_rows_are_no_fewer_than_newton_takes():
+    X = np.array([[-67.73150188], [138.61601847], [25.94573251], [34.65620323]])
+    y, weight = [0.03056561, -0.27257185, 0.67771087, 0.57459412], [1.0, 1.0, 0.5, 0.0]
+    model = LinearSVR(C=1.0, epsilon=0.1).fit(X, y, weight)
+    assert model.duality_gap_ <= 1e-4 and abs(model.coef_[0]) > 1e-3

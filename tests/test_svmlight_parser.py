@@ -224,6 +224,25 @@ def test_hostile_texts(text, block_bytes, room, multilabel, query_id):
     check_against_reference(text, block_bytes, room, multilabel=multilabel, query_id=query_id)
 
 
+ONE = st.one_of(
+    st.integers(0, 10**10).map("{}:1 ".format), st.integers(0, 99).map("{:06d}:1 ".format),
+    st.sampled_from(["7:1", "8:1  ", "9:10 ", "5:1.0 ", "x:1 ", ":1 ", "1:: ", "4:1\t", "3:-1 ",
+                     "2:1\n", "1:1#", "12:1:1 ", "6:1\r\n3 "]),
+)  # fmt: skip
+
+
+@given(
+    st.lists(st.lists(st.integers(1, 10**8).map("{}:1 ".format), max_size=40), max_size=3),
+    st.lists(ONE, max_size=2), st.integers(0, 40), st.integers(1, 30),
+)  # fmt: skip
+@settings(max_examples=200, deadline=None)
+def test_rows_of_ones(rows, others, place, room):
+    """Among them what is nearly one."""
+    lines = ["1 " + "".join([*row[:place], *others, *row[place:]]) for row in rows]
+    text = "1 9:1 10:1 11:1 12:1 13:1\n" + "\n".join(lines)
+    check_against_reference(text.encode(), 512, room)
+
+
 @given(st.binary(max_size=60))
 @settings(max_examples=300, deadline=None)
 def test_any_bytes(text):

@@ -159,3 +159,11 @@ def _umask():
 def test_devices_are_written_directly():
     dump_svmlight_file([[1]], [1], os.devnull)
     assert not os.path.isfile(os.devnull)
+
+
+def test_whole_numbers_are_written_as_repr_does_without_the_point():
+    values = [-0.0, 0.0, 3.0, -3.0, 2.0**53, 9999999999999998.0, 1e16, 1e22, -1e15, 2.5, 5e-324]
+    file = io.BytesIO()
+    dump_svmlight_file(np.ones((len(values), 1)), values, file)
+    found = [line.split()[0] for line in file.getvalue().decode().splitlines()]
+    assert found == [repr(value).removesuffix(".0") for value in values]

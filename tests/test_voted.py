@@ -156,6 +156,31 @@ def test_a_class_of_weight_zero_is_never_voted_for(multi_class):
     assert set(model.predict(X)) == {1, 2}
 
 
+@pytest.mark.parametrize("n_classes", [3, 4])
+def test_a_class_of_weight_zero_is_no_rival(n_classes):
+    """Votes are those of a model that has never seen the class, before and after another call."""
+    X, y = integers(n_classes=n_classes)
+    kept = y != 1
+    start = {}
+    if n_classes == 4:
+        rng = np.random.default_rng(1)
+        start = {"coef_init": rng.normal(size=(4, 6)), "intercept_init": rng.normal(size=4)}
+    fewer = {key: value[[0, 2, 3]] for key, value in start.items()}
+    with pytest.warns(UserWarning, match="weight 0"):
+        model = Perceptron(**PLAIN).fit(X, y, sample_weight=kept.astype(float), **start)
+    alone = Perceptron(**PLAIN).fit(X[kept], y[kept], **fewer)
+    others = np.delete(np.arange(n_classes), 1)
+    z, expected = model.decision_function(X), alone.decision_function(X)
+    assert (z[:, 1] == 0).all()
+    if n_classes == 3:
+        expected = np.stack([1 - expected, 1 + expected], axis=1) / 2
+    np.testing.assert_allclose(z[:, others], expected, atol=1e-12)
+    file = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(file.partial_fit(X, y).decision_function(X),
+                                  model.partial_fit(X, y).decision_function(X))
+    assert (model.decision_function(X)[:, 1] > 0).any()
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("data", [integers, bits])

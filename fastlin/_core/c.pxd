@@ -15,7 +15,7 @@ cdef extern from "fl_common.h" nogil:
 cdef extern from "fl_math.h" nogil:
     double fl_exp(double x) noexcept
     double fl_log1p(double x) noexcept
-    double fl_log(double x) noexcept
+    void fl_logs(double *x, int64_t n) noexcept
     double fl_max(double a, double b) noexcept
     double fl_sigmoid(double x) noexcept
     double fl_softplus(double x) noexcept
@@ -27,6 +27,11 @@ cdef extern from "fl_rng.h" nogil:
     uint64_t fl_rng_next(uint64_t *state) noexcept
     int64_t fl_rng_below(uint64_t *state, int64_t bound) noexcept
     void fl_rng_shuffle(uint64_t *state, int64_t *items, int64_t n) noexcept
+
+
+cdef extern from "fl_sort.h" nogil:
+    int fl_sort_row(const int32_t *indices, int64_t n, int64_t d, int64_t first, uint64_t *keys,
+                    int32_t *in_order, int64_t *place) noexcept
 
 
 cdef extern from "fl_losses.h" nogil:
@@ -420,6 +425,8 @@ cdef extern from "fl_counts.h" nogil:
         double factor
     void fl_smoothed_logs(const fl_smoothing *s, int64_t start, int64_t stop,
                           double *out) noexcept
+    void fl_smoothed_ratios(const fl_smoothing *s, const fl_smoothing *minus, int64_t start,
+                            int64_t stop, double *out, double *sums) noexcept
     void fl_count_f32(fl_row row, bint binary, double threshold, double c, double *count) noexcept
     void fl_count_f64(fl_row row, bint binary, double threshold, double c, double *count) noexcept
     void fl_count_scores_f32(fl_row row, int64_t following, bint binary, double threshold,

@@ -29,6 +29,19 @@ def smoothed_logs(
     start: int,
     stop: int,
 ) -> None: ...
+def smoothed_ratios(
+    counts: NDArray[np.float64],
+    rest: NDArray[np.float64],
+    alpha: NDArray[np.float64],
+    log_rest: NDArray[np.float64],
+    none: NDArray[np.float64],
+    none_ratio: NDArray[np.float64],
+    no_shift: NDArray[np.float64],
+    out: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    start: int,
+    stop: int,
+) -> None: ...
 def scores(
     X: Rows,
     binary: bool,

@@ -3,7 +3,8 @@
 from .c cimport (fl_count_f32, fl_count_f64, fl_count_scores_f32, fl_count_scores_f64,
                  fl_per_column, fl_per_column_add, fl_per_column_none, fl_per_column_plan,
                  fl_prefetch_columns, fl_prefetch_row_f32, fl_prefetch_row_f64, fl_row_at_f32,
-                 fl_row_at_f64, fl_row_start, fl_smoothed_logs, fl_smoothing, int32_t, int64_t)
+                 fl_row_at_f64, fl_row_start, fl_smoothed_logs, fl_smoothed_ratios, fl_smoothing,
+                 int32_t, int64_t)
 from .rows cimport Rows
 
 
@@ -48,21 +49,43 @@ def count(Rows X, bint binary, double threshold, const int64_t[::1] order,
     return mass
 
 
-def smoothed_logs(const double[:, ::1] counts, double sign, const double[:, ::1] whole,
-                  const double[:, ::1] alpha, const double[:, ::1] log_whole,
-                  const double[::1] shift, double factor, double[:, ::1] out, Py_ssize_t start,
-                  Py_ssize_t stop):
-    """out_jk = factor (log(whole_kj + sign counts_kj + alpha_kj) - shift_k) for start <= j < stop;
-    log_whole = log(whole + alpha). `whole`, `alpha` and `log_whole` are of one shape, of which one
-    row or column may stand for all."""
+cdef fl_smoothing smoothing(const double[:, ::1] counts, double sign, const double[:, ::1] whole,
+                            const double[:, ::1] alpha, const double[:, ::1] log_whole,
+                            const double[::1] shift, double factor) noexcept nogil:
+    """`whole`, `alpha` and `log_whole` are of one shape, of which one row or column may stand for
+    all"""
     cdef fl_smoothing s
     s.K, s.d, s.sign, s.factor = counts.shape[0], counts.shape[1], sign, factor
     s.class_stride = whole.shape[1] if whole.shape[0] > 1 else 0
     s.feature_stride = 1 if whole.shape[1] > 1 else 0
     s.count, s.shift = &counts[0, 0], &shift[0]
     s.whole, s.alpha, s.log_whole = &whole[0, 0], &alpha[0, 0], &log_whole[0, 0]
+    return s
+
+
+def smoothed_logs(const double[:, ::1] counts, double sign, const double[:, ::1] whole,
+                  const double[:, ::1] alpha, const double[:, ::1] log_whole,
+                  const double[::1] shift, double factor, double[:, ::1] out, Py_ssize_t start,
+                  Py_ssize_t stop):
+    """out_jk = factor (log(whole_kj + sign counts_kj + alpha_kj) - shift_k) for start <= j < stop;
+    log_whole = log(whole + alpha)"""
+    cdef fl_smoothing s = smoothing(counts, sign, whole, alpha, log_whole, shift, factor)
     with nogil:
         fl_smoothed_logs(&s, start, stop, &out[0, 0])
+
+
+def smoothed_ratios(const double[:, ::1] counts, const double[:, ::1] rest,
+                    const double[:, ::1] alpha, const double[:, ::1] log_rest,
+                    const double[:, ::1] none, const double[:, ::1] none_ratio,
+                    const double[::1] no_shift, double[:, ::1] out, double[::1] sums,
+                    Py_ssize_t start, Py_ssize_t stop):
+    """out_jk = log(counts_kj + alpha_kj) - log(rest_kj - counts_kj + alpha_kj), start <= j < stop,
+    and what counts other than 0 change in the second added to the sums_k. log_rest = log(rest +
+    alpha), none_ratio = log(alpha) - log_rest; `none` and `no_shift` are zeros."""
+    cdef fl_smoothing s = smoothing(counts, 1, none, alpha, none_ratio, no_shift, 1)
+    cdef fl_smoothing minus = smoothing(counts, -1, rest, alpha, log_rest, no_shift, 1)
+    with nogil:
+        fl_smoothed_ratios(&s, &minus, start, stop, &out[0, 0], &sums[0])
 
 
 def scores(Rows X, bint binary, double threshold, const double[:, ::1] V, const double[::1] b,

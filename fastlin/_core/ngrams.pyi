@@ -91,22 +91,6 @@ def place_level(
     free: NDArray[np.int64],
     features: NDArray[np.int64],
 ) -> None: ...
-def write_characters(
-    before: NDArray[np.uint32],
-    last: NDArray[np.uint32],
-    features: NDArray[np.int64],
-    ends: NDArray[np.int64],
-    out: NDArray[np.uint32],
-) -> None: ...
-def write_names(
-    is_word: NDArray[np.uint8],
-    before: NDArray[np.uint32],
-    last: NDArray[np.uint32],
-    arena: NDArray[np.uint8],
-    features: NDArray[np.int64],
-    ends: NDArray[np.int64],
-    out: NDArray[np.uint8],
-) -> None: ...
 def normalise_rows(
     indptr: NDArray[np.int64], data: NDArray[np.float32] | NDArray[np.float64], norm: int
 ) -> None: ...

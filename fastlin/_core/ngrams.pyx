@@ -442,55 +442,6 @@ def place_level(
                 features[place] = number
 
 
-def write_characters(
-    const uint32_t[::1] before, const uint32_t[::1] last, const int64_t[::1] features,
-    const int64_t[::1] ends, uint32_t[::1] out,
-):
-    """Write the code points of n-grams of characters: that of the number features[i] ends at
-    ends[i]."""
-    cdef int64_t i, end
-    cdef uint32_t number
-    with nogil:
-        for i in range(features.shape[0]):
-            number = <uint32_t>features[i]
-            end = ends[i]
-            while number != FL_VOCABULARY_ROOT:
-                end -= 1
-                out[end] = last[number]
-                number = before[number]
-
-
-def write_names(
-    const uint8_t[::1] is_word, const uint32_t[::1] before, const uint32_t[::1] last,
-    const uint8_t[::1] arena, const int64_t[::1] features, const int64_t[::1] ends,
-    uint8_t[::1] out,
-):
-    """Write the bytes of n-grams of words, one behind the other: that of the number features[i]
-    ends at ends[i]."""
-    cdef int64_t i, end, length, n = features.shape[0]
-    cdef uint32_t number, word
-    with nogil:
-        for i in range(n):
-            # Numbers come in no order: what one needs is not in a cache.
-            number = <uint32_t>features[min(i + 16, n - 1)]
-            FL_PREFETCH(&is_word[number])
-            FL_PREFETCH(&before[number])
-            FL_PREFETCH(&last[number])
-            number = <uint32_t>features[i]
-            end = ends[i]
-            while True:
-                word = number if is_word[number] else last[number]
-                length = before[word]
-                end -= length
-                if length:
-                    memcpy(&out[end], &arena[last[word]], length)
-                if is_word[number]:
-                    break
-                end -= 1
-                out[end] = 32
-                number = before[number]
-
-
 def normalise_rows(const int64_t[::1] indptr, real[::1] data, int norm):
     """Divide each row by its norm, 1 or 2; a row of zeros stays."""
     cdef int64_t row

@@ -79,3 +79,23 @@ def descend_gram(
     epochs: int,
     enough: float,
 ) -> tuple[int, float, float]: ...
+def gram_path(
+    G: _Doubles,
+    q: _Doubles,
+    whole: float,
+    places: _Numbers,
+    l1: _Doubles,
+    l2: _Doubles,
+    positive: bool,
+    tol: float,
+    noise: float,
+    most: int,
+    turns_at_most: int,
+    w: _Doubles,
+    v: _Doubles,
+    W: _Doubles,
+    objective: _Doubles,
+    gap: _Doubles,
+    turns: _Numbers,
+    start: int,
+) -> int: ...

@@ -1,5 +1,7 @@
 """Coordinate descent over columns on the quadratic model of `fl_primal.h`."""
 
+from libc.math cimport fabs
+
 from .c cimport (fl_entry_column, fl_entry_f32, fl_entry_f64, fl_loss, fl_loss_curvature,
                  fl_primal, fl_primal_moments_f32, fl_primal_moments_f64, fl_primal_step_f32,
                  fl_primal_step_f64, fl_primal_target, fl_row, fl_row_at_f32, fl_row_at_f64,
@@ -140,32 +142,99 @@ def gram(Rows X, const int32_t[::1] slot, const double[::1] h, double each, Py_s
                     line[places[b]] += x * values[b]
 
 
+cdef double _gram_turn(const double[:, ::1] G, const int64_t[::1] places, double l1, double l2,
+                       bint positive, double[::1] w, double[::1] v,
+                       double *square) noexcept nogil:
+    """A step along each of the weights: by how much the objective fell."""
+    cdef Py_ssize_t k, j, l, size = v.shape[0]
+    cdef double t, bend, decrease = 0
+    cdef const double *line
+    for k in range(places.shape[0]):
+        j = places[k]
+        bend = G[j, j] + l2
+        if not bend > 0:
+            continue
+        t = fl_primal_target(w[j], l2 * w[j] - v[j], bend, l1, positive) - w[j]
+        if t == 0:
+            continue
+        square[0] += t * (t * G[j, j] - 2 * v[j])
+        w[j] += t
+        line = &G[j, 0]
+        for l in range(size):
+            v[l] -= t * line[l]
+        decrease += 0.5 * bend * t * t
+    return decrease
+
+
 def descend_gram(const double[:, ::1] G, const int64_t[::1] places, double l1, double l2,
                  bint positive, double[::1] w, double[::1] v, double square, Py_ssize_t epochs,
                  double enough):
     """`descend` on weights at `places` of a model given by its Gram matrix and v, minus the slopes
     of its loss: (turns taken, decrease of the last one, what is left of sum_i r_i^2 / h_i)."""
-    cdef Py_ssize_t k, j, l, epoch = 0, size = v.shape[0]
-    cdef double t, bend, decrease = 0
-    cdef const double *line
+    cdef Py_ssize_t epoch = 0
+    cdef double decrease = 0
     with nogil:
         while epoch < epochs:
-            decrease = 0
-            for k in range(places.shape[0]):
-                j = places[k]
-                bend = G[j, j] + l2
-                if not bend > 0:
-                    continue
-                t = fl_primal_target(w[j], l2 * w[j] - v[j], bend, l1, positive) - w[j]
-                if t == 0:
-                    continue
-                square += t * (t * G[j, j] - 2 * v[j])
-                w[j] += t
-                line = &G[j, 0]
-                for l in range(size):
-                    v[l] -= t * line[l]
-                decrease += 0.5 * bend * t * t
+            decrease = _gram_turn(G, places, l1, l2, positive, w, v, &square)
             epoch += 1
             if decrease <= enough:
                 break
     return epoch, decrease, square
+
+
+cdef double _gram_gap(double square, double l1, double l2, bint positive,
+                      const double[::1] w, const double[::1] v, double *objective) noexcept nogil:
+    """The duality gap of weights that leave `square` of the square of the target."""
+    cdef Py_ssize_t j
+    cdef double size, largest = 0, excess = 0, first = 0, second = 0, along = square, scale, dual
+    for j in range(w.shape[0]):
+        size = v[j] if positive else fabs(v[j])
+        largest = max(largest, size)
+        size = max(0.0, size - l1)
+        excess += size * size
+        first += fabs(w[j])
+        second += w[j] * w[j]
+        along += w[j] * v[j]
+    objective[0] = 0.5 * square + l1 * first + 0.5 * l2 * second
+    scale = along / square if square > 0 else 1.0
+    if largest > 0:
+        scale = min(scale, l1 / largest)
+    scale = max(scale, 0.0)
+    dual = scale * along - 0.5 * scale * scale * square
+    if l2 > 0:
+        dual = max(dual, along - 0.5 * square - excess / (2 * l2))
+    return max(0.0, objective[0] - dual)
+
+
+def gram_path(const double[:, ::1] G, const double[::1] q, double whole,
+              const int64_t[::1] places, const double[::1] l1, const double[::1] l2,
+              bint positive, double tol, double noise, Py_ssize_t most, Py_ssize_t turns_at_most,
+              double[::1] w, double[::1] v, double[:, ::1] W, double[::1] objective,
+              double[::1] gap, int64_t[::1] turns, Py_ssize_t start):
+    """The squared error for penalties k = start, start + 1, ..., each from the weights w of the one
+    before, until their relative duality gap is at most tol or for `most` turns: the first k that is
+    not done, after `turns_at_most` turns in all or behind one whose gap is too large. q are the
+    slopes at 0, `whole` is the square of the target, of which the share `noise` is rounding."""
+    cdef Py_ssize_t i, j, k = start, d = w.shape[0], used = 0
+    cdef double square, product
+    cdef bint good = True
+    with nogil:
+        while k < l1.shape[0] and good and used < turns_at_most:
+            square = whole
+            for j in range(d):
+                product = 0
+                for i in range(d):
+                    product += G[j, i] * w[i]
+                v[j] = q[j] - product
+                square -= w[j] * (q[j] + v[j])
+            good, turns[k] = False, 0
+            while turns[k] < most and not good:
+                _gram_turn(G, places, l1[k], l2[k], positive, w, v, &square)
+                turns[k] += 1
+                gap[k] = _gram_gap(square, l1[k], l2[k], positive, w, v, &objective[k])
+                good = gap[k] + noise * whole <= tol * objective[k]
+            used += turns[k]
+            for j in range(d):
+                W[k, j] = w[j]
+            k += 1
+    return k

@@ -5,7 +5,8 @@ import numpy as np
 
 from .c cimport (FL_CSR, FL_DENSE, FL_NEAR_BYTES, FL_ONES, FL_SIGNED, all_finite, dot,
                  fl_per_column, fl_per_column_add, fl_per_column_none, fl_per_column_plan,
-                 fl_prefetch_columns, int32_t, int64_t, prefetch_row, real, row_at, square_norm)
+                 fl_prefetch_columns, fl_sort_row, int32_t, int64_t, prefetch_row, real, row_at,
+                 square_norm, uint64_t)
 
 NEAR_BYTES = FL_NEAR_BYTES
 LAYOUTS = {"dense": FL_DENSE, "csr": FL_CSR, "ones": FL_ONES, "signed": FL_SIGNED}
@@ -209,6 +210,23 @@ def scan_columns(const int64_t[::1] indptr, const int32_t[::1] indices, Py_ssize
                 bad = i
                 break
     return bad, ordered
+
+
+def sort_columns(const int64_t[::1] indptr, const int32_t[::1] indices, Py_ssize_t d,
+                 int32_t[::1] in_order, int64_t[::1] place, uint64_t[::1] keys,
+                 Py_ssize_t start, Py_ssize_t stop):
+    """Sort the columns of the rows start..stop-1 to `in_order`; `place` says where each entry
+    stood. `keys` has room for twice the entries of the longest row. Returns whether no row has a
+    column twice."""
+    cdef Py_ssize_t i, first, size
+    cdef int twice = 0
+    with nogil:
+        for i in range(start, stop):
+            first, size = indptr[i], indptr[i + 1] - indptr[i]
+            if size > 0:
+                twice |= fl_sort_row(&indices[first], size, d, first, &keys[0], &in_order[first],
+                                     &place[first])
+    return not twice
 
 
 def first_non_finite(const real[::1] values, Py_ssize_t start, Py_ssize_t stop):

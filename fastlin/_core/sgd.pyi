@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ def run(
     paid: _Floats,
     gradients: NDArray[np.float64],
 ) -> dict[str, Any]: ...
-def run_passive_aggressive(
+def run_epochs(
     X: Rows,
     y: NDArray[np.float64],
     sample_weight: NDArray[np.float64],
@@ -32,7 +33,11 @@ def run_passive_aggressive(
     v: _Floats,
     u: _Floats,
     owed: NDArray[np.float64],
+    paid: _Floats,
+    gradients: NDArray[np.float64],
+    between: Callable[[float, float, float, float, float], bool],
 ) -> dict[str, Any]: ...
+def squares(v: _Floats) -> float: ...
 def settle(
     X: Rows, owed: NDArray[np.float64], u: _Floats, start: int, stop: int
 ) -> None: ...

@@ -50,15 +50,11 @@ def settle(Rows X, const double[::1] owed, real[::1] u, Py_ssize_t start, Py_ssi
                 fl_axpy_f64(row_at(&X.c, i, sums), owed[i], sums)
 
 
-def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int64_t[::1] order,
+cdef fl_sgd_state gradient_steps(
+        Rows X, const double[::1] y, const double[::1] sample_weight, const int64_t[::1] order,
         const int64_t[::1] fetch, fl_sgd_rule rule, fl_sgd_state state, real[::1] v, real[::1] u,
-        double[::1] owed, real[::1] paid, double[::1] gradients):
-    """Visit the rows in `order`, one step per `rule.batch_size` of them; returns the new state.
-
-    `sample_weight`, `u` and `paid` may be empty: no weights, no averaging, no L1 penalty. With an
-    `owed` that is not empty the rows' part of u is put off, see `settle`. `gradients` holds the
-    batch's derivatives: batch_size entries. For `fetch` see `look_ahead`.
-    """
+        double[::1] owed, real[::1] paid, double[::1] gradients) noexcept:
+    """The loop of `run`."""
     cdef Py_ssize_t k = 0, r, m, stop = order.shape[0]
     cdef int64_t i, d = X.c.d
     cdef double p, g, s, eta, step, factor
@@ -111,11 +107,11 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
     return state
 
 
-def run_passive_aggressive(Rows X, const double[::1] y, const double[::1] sample_weight,
-                           const int64_t[::1] order, const int64_t[::1] fetch, fl_sgd_rule rule,
-                           fl_sgd_state state, real[::1] v, real[::1] u, double[::1] owed):
-    """Passive-aggressive steps on the rows in `order`; returns the new state. For `owed` see
-    `settle`, for `fetch` `look_ahead`."""
+cdef fl_sgd_state passive_steps(
+        Rows X, const double[::1] y, const double[::1] sample_weight, const int64_t[::1] order,
+        const int64_t[::1] fetch, fl_sgd_rule rule, fl_sgd_state state, real[::1] v, real[::1] u,
+        double[::1] owed) noexcept:
+    """The loop of `run` with passive-aggressive steps."""
     cdef Py_ssize_t k, stop = order.shape[0]
     cdef int64_t i
     cdef double p, g, s, q, loss, change
@@ -146,6 +142,66 @@ def run_passive_aggressive(Rows X, const double[::1] y, const double[::1] sample
                         state.intercept += change
             end_step(&rule, &state)
     return state
+
+
+def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int64_t[::1] order,
+        const int64_t[::1] fetch, fl_sgd_rule rule, fl_sgd_state state, real[::1] v, real[::1] u,
+        double[::1] owed, real[::1] paid, double[::1] gradients):
+    """Visit the rows in `order`, one step per `rule.batch_size` of them; returns the new state.
+
+    `sample_weight`, `u` and `paid` may be empty: no weights, no averaging, no L1 penalty. With an
+    `owed` that is not empty the rows' part of u is put off, see `settle`. `gradients` holds the
+    batch's derivatives: batch_size entries. For `fetch` see `look_ahead`.
+    """
+    if rule.step_rule:
+        return passive_steps(X, y, sample_weight, order, fetch, rule, state, v, u, owed)
+    return gradient_steps(
+        X, y, sample_weight, order, fetch, rule, state, v, u, owed, paid, gradients
+    )
+
+
+def run_epochs(Rows X, const double[::1] y, const double[::1] sample_weight,
+               const int64_t[::1] order, const int64_t[::1] fetch, fl_sgd_rule rule,
+               fl_sgd_state state, real[::1] v, real[::1] u, double[::1] owed, real[::1] paid,
+               double[::1] gradients, between):
+    """`run` again and again, until `between` says False; returns the new state.
+
+    After each epoch it is told the sums of losses and of weights, the intercept, the scale and
+    |v|^2, and may write another order to `order`: of a few hundred rows an epoch takes less time
+    than a call of `run`.
+    """
+    cdef bint goes_on = True
+    while goes_on:
+        state.sum_loss = state.sum_weight = 0
+        if rule.step_rule:
+            state = passive_steps(X, y, sample_weight, order, fetch, rule, state, v, u, owed)
+        else:
+            state = gradient_steps(
+                X, y, sample_weight, order, fetch, rule, state, v, u, owed, paid, gradients
+            )
+        goes_on = between(
+            state.sum_loss, state.sum_weight, state.intercept, state.scale, square_sum(v)
+        )
+    return state
+
+
+cdef double square_sum(const real[::1] v) noexcept nogil:
+    """|v|^2 in double, in four sums that don't wait for each other."""
+    cdef double a = 0, b = 0, c = 0, d = 0
+    cdef Py_ssize_t j, n = v.shape[0], whole = n - n % 4
+    for j in range(0, whole, 4):
+        a += <double>v[j] * v[j]
+        b += <double>v[j + 1] * v[j + 1]
+        c += <double>v[j + 2] * v[j + 2]
+        d += <double>v[j + 3] * v[j + 3]
+    for j in range(whole, n):
+        a += <double>v[j] * v[j]
+    return (a + b) + (c + d)
+
+
+def squares(const real[::1] v):
+    """|v|^2."""
+    return square_sum(v)
 
 
 def publish(fl_sgd_state state, const real[::1] v, const real[::1] paid, real[::1] w):

@@ -15,6 +15,11 @@ from .documents cimport (
 from .ngrams cimport NgramTable
 
 
+# Most counts are less than this in size: their quotients by the norm of a row are in a table.
+cdef enum:
+    FEW = 8
+
+
 cdef int64_t write_row(
     const fl_text_entry *row, int64_t n, bint binary, int norm, int32_t *indices, real *data
 ) noexcept nogil:
@@ -23,27 +28,47 @@ cdef int64_t write_row(
     Binary: 1 for every column that an n-gram fell into. Else the counts, and none for a column
     where signs cancelled.
     """
-    cdef int64_t k, kept = 0, total = 0
-    cdef int32_t count, bits = 0
+    cdef int64_t k, kept = 0, squares = 0
     if binary:
         for k in range(n):
             indices[k] = row[k].column
             data[k] = <real>1
         normalise(data, n, norm)
         return n
+    if norm == 2:
+        for k in range(n):
+            squares += <int64_t>row[k].count * row[k].count
+    # Small counts have exact squares in either type, whose sum does not depend on the order: it is
+    # what `normalise` finds one after the other.
+    if 0 < squares < 1 << 24:
+        return write_quotients(row, n, sqrt(<double>squares), indices, data)
+    for k in range(n):
+        indices[kept] = row[k].column
+        data[kept] = <real>row[k].count
+        kept += row[k].count != 0
+    normalise(data, kept, norm)
+    return kept
+
+
+cdef int64_t write_quotients(
+    const fl_text_entry *row, int64_t n, double total, int32_t *indices, real *data
+) noexcept nogil:
+    """Write the counts that are not 0 divided by their norm; returns how many."""
+    cdef int64_t k, kept = 0
+    cdef int32_t count
+    cdef real quotients[2 * FEW]
+    for k in range(2 * FEW):
+        quotients[k] = <real>(k - FEW)
+    divide(quotients, 2 * FEW, total)
     for k in range(n):
         count = row[k].count
         indices[kept] = row[k].column
-        data[kept] = <real>count
+        if -FEW <= count < FEW:
+            data[kept] = quotients[count + FEW]
+        else:
+            data[kept] = <real>count
+            divide(&data[kept], 1, total)
         kept += count != 0
-        total += <int64_t>count * count
-        bits |= count ^ (count >> 31)
-    # Small counts have exact squares in either type, whose sum does not depend on the order: it is
-    # what `normalise` finds one after the other.
-    if norm == 2 and bits < 4096 and total > 0:
-        divide(data, kept, sqrt(<double>total))
-    else:
-        normalise(data, kept, norm)
     return kept
 
 

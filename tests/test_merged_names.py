@@ -1,0 +1,64 @@
+"""Lists of names of several threads as one, beside a sorted set of Python."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastlin import CountVectorizer, _merged_names
+from fastlin._merged_names import MergedNames
+
+WORDS = st.lists(st.lists(st.text("ab\u00e9\U0001f600 ", min_size=1), unique=True), min_size=2,
+                 max_size=4)
+
+
+def names_of(words):
+    encoded = [word.encode() for word in words]
+    ends = np.cumsum([len(word) for word in encoded], dtype=np.int64)
+    return np.frombuffer(b"".join(encoded), np.uint8), ends
+
+
+def words_of(names):
+    raw = names[0].tobytes()
+    ends = names[1].tolist()
+    return [raw[a:b].decode() for a, b in zip([0, *ends], ends, strict=False)]
+
+
+@given(WORDS, st.integers(1, 3), st.integers(1, 3), st.randoms())
+def test_merged_names(lists, piece, n_jobs, random):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_merged_names, "_PIECE", piece)
+        lists = [sorted(words) for words in lists]
+        counts = [np.array([random.randrange(9) for _ in words], np.int64) for words in lists]
+        whole = MergedNames([names_of(words) for words in lists], counts, n_jobs)
+        wanted = sorted({word for words in lists for word in words})
+        assert words_of(whole.names) == wanted
+        for words, place in zip(lists, whole.places, strict=True):
+            assert [wanted[k] for k in place] == words
+        assert whole.counts.tolist() == [
+            sum(int(count[words.index(word)]) for words, count in zip(lists, counts, strict=True)
+                if word in words)
+            for word in wanted
+        ]
+        which = np.array([random.random() < 0.5 for _ in wanted], bool)
+        kept = whole.kept(which)
+        assert words_of(kept) == [word for word, is_kept in zip(wanted, which, strict=True)
+                                  if is_kept]
+
+
+@pytest.mark.parametrize("params", [
+    {}, {"max_features": 7}, {"max_df": 3}, {"min_df": 2}, {"analyzer": "char_wb"},
+    {"ngram_range": (2, 3)},
+], ids=str)
+def test_threads_learn_the_same(params, monkeypatch):
+    # Blocks of one document: each thread learns a part of the words, one of them none.
+    monkeypatch.setattr("fastlin._text_blocks._BLOCK_DOCUMENTS", 1)
+    texts = ["one two three two", "\u00c9t\u00e9 one", "three four", "one five two", "six", ""]
+    params = {"ngram_range": (1, 2), **params}
+    one = CountVectorizer(**params).fit(texts)
+    for n_jobs in (2, 3, 8):
+        several = CountVectorizer(n_jobs=n_jobs, **params)
+        # the table that transform needs is made of those of the threads
+        for X in (several.fit_transform(texts), several.transform(texts)):
+            assert several.vocabulary_ == one.vocabulary_
+            assert (X != one.transform(texts)).nnz == 0
