@@ -96,7 +96,7 @@ class Descent:
         self.problem, self.tol, X = problem, tol, problem.X
         n, self.d = X.shape
         self.share = problem.shares_of(np.arange(n))
-        self.room = room_for(X)
+        self.room, self.ones = room_for(X), np.ones(problem.n_classes)
         self.dense: np.ndarray | None = None  # centred rows, and a column of ones
         self.centre = rmatvec(X, self.share)
         squares = column_squares(X, self.share)
@@ -266,6 +266,12 @@ class Descent:
         an L2 penalty."""
         return float(r @ r) / (2 * self.problem.l2) + 0.5 * by_intercepts
 
+    def _common(self, V: np.ndarray) -> np.ndarray:
+        """The mean over the outputs for each column. The losses do not change if the weights of all
+        outputs do, so that it is a rounding in what they pull: with long rows the penalty alone
+        would let a step go far after it."""
+        return sum(view.sum(axis=1) for _, view in self.problem.groups(V)) / len(self.ones)
+
     # steps
 
     def step(self) -> bool:
@@ -280,6 +286,8 @@ class Descent:
         r = pull - self._by_column(self.centre, pull_b) if self.problem.fit_intercept else pull
         if mask is not None:
             r = r * mask
+        elif self.problem.l2:
+            r = r - self._by_column(self._common(r + self.problem.l2 * self.point.W), self.ones)
         d, d_b, self.expected = self._direction(r, pull_b, mask)
         t = self._search(d, d_b - self._sums_by_output(self.centre, d), pull)
         if self.problem.l1:
@@ -401,9 +409,8 @@ class Descent:
         point, zero = self.point, self.problem.mean_loss_of_nothing()
         t = np.sqrt(self.variance)
         inverse = np.divide(1.0, t, out=np.zeros_like(t), where=t > 0)
-        ones = np.ones(self.problem.n_classes)
-        slack = float(np.abs(V * self._by_column(inverse, ones)).max(initial=0.0))
-        reach = 2 * float(self._by_column(t, ones) @ np.abs(point.W)) + 1.0
+        slack = float(np.abs(V * self._by_column(inverse, self.ones)).max(initial=0.0))
+        reach = 2 * float(self._by_column(t, self.ones) @ np.abs(point.W)) + 1.0
         self.certificate = Certificate.of(
             point.objective, bound - reach * slack, zero, LEAST_WITHOUT_PENALTY
         )

@@ -9,6 +9,7 @@ from fastlin import (
     ConvergenceWarning,
     LinearRegression,
     LinearSVC,
+    LinearSVR,
     LogisticRegression,
     SparsemaxClassifier,
 )
@@ -30,11 +31,15 @@ def test_a_huge_C_ends(C):
     assert model.score(A, y) > 0.95
 
 
-def test_the_scale_of_rows_spoils_no_certificate():
+@pytest.mark.parametrize("seed", [0, 2])
+def test_the_scale_of_rows_spoils_no_certificate(seed):
     """The gap was many times the objective at the very optimum."""
-    least = LogisticRegression(C=1e12, tol=1e-8).fit(A, THREE).objective_[0]
-    for scale in (1e9, 10**10.5, 1e12):
-        model = LogisticRegression().fit(A * scale, THREE)
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(80, 4))
+    y = (X[:, 0] + rng.normal(size=80) > 0).astype(int) + (X[:, 1] > 0)
+    least = LogisticRegression(C=1e12, tol=1e-8).fit(X, y).objective_[0]
+    for scale in (1e9, 10**10.5):
+        model = LogisticRegression().fit(X * scale, y)
         assert model.duality_gap_[0] <= 1e-4
         assert model.objective_[0] == pytest.approx(least, rel=1e-9)
 
@@ -55,3 +60,21 @@ def test_rows_that_are_met_exactly():
     model = LinearRegression().fit(X, y)
     assert np.abs(model.predict(X) - y).max() <= 1e-8
     assert model.duality_gap_ <= 1e-9
+
+
+@pytest.mark.parametrize("scale", [1e5, 1e7, 1e12])
+def test_long_rows_and_the_hinge(scale):
+    """Newton's steps along directions that hardly bend were too long to be shortened enough."""
+    y = NOISY > 0
+    least = LinearSVC(loss="hinge", C=1e3, tol=1e-8, max_iter=10**5).fit(A, y).objective_[0]
+    model = LinearSVC(loss="hinge").fit(A * scale, y)
+    assert model.duality_gap_[0] <= 1e-4 and model.n_iter_ < 1000
+    assert model.objective_[0] == pytest.approx(least, rel=1e-3)
+
+
+def test_rows_so_long_that_squares_vanish():
+    """Conjugate gradients divided by 0."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = LinearSVR().fit(A * 1e21, A[:, 0] + THREE)
+    assert np.isfinite(model.coef_).all() and model.duality_gap_ <= 1
