@@ -70,8 +70,12 @@ def solve(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarray,
             descent.near *= 0.3
         if descent.is_endless():
             break
+        before = descent.point
         stalls = 0 if descent.step() else stalls + 1
         n_iter += 1
+        if descent.point is before and not descent.damping:
+            # the same step would come out again
+            break
     return descent.fit(n_iter)
 
 
@@ -312,11 +316,14 @@ class Descent:
                 return 0.0
             other = self._at(W, point.b + t * d_b)
             is_rounding = -slope <= _ROUNDING * point.objective
-            falls = other.objective <= point.objective + 1e-4 * slope
             if is_rounding and self.problem.l2 and not self.problem.l1:
-                # a fall of the objective would be luck
-                falls = False
-            if falls or (is_rounding and self._is_steadier(other, point, pull)):
+                # a fall of the objective would be luck, and no shorter step is steadier
+                if not self._is_steadier(other, point, pull):
+                    return 0.0
+                self.point = other
+                return t
+            if other.objective <= point.objective + 1e-4 * slope or (
+                    is_rounding and self._is_steadier(other, point, pull)):
                 self.point = other
                 return t
             # the minimum of the parabola through both
