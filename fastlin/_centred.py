@@ -18,7 +18,7 @@ from ._core import newton as _newton
 from ._core.rows import Rows
 from ._lapack import matmul
 from ._parallel import Cancelled, is_cancelled
-from ._problem import Certificate, Problem
+from ._problem import LEAST_WITHOUT_PENALTY, Certificate, Problem
 from ._row_slices import rows_taken
 from ._scores import rows_per_call
 
@@ -210,8 +210,7 @@ def measured(problem: Problem, rows: Centred, w: np.ndarray, z: np.ndarray,
     Without any penalty the dual variables a = minus the slopes are feasible only where the gradient
     v vanishes; what is bounded then is the distance to the best among the weights w' with
     |w'|_t <= r = 2 |w|_t + r0, and P - D(a) + r max_j |v_j|/t_j bounds it. |w|_t is sum_j t_j |w_j|
-    with t_j the root mean square of column j, and r0 that of the target. The gap is then relative
-    to P or 1e-6 of P at w = 0, since P may be 0.
+    with t_j the root mean square of column j, and r0 that of the target.
     """
     if a is None:
         a = problem.project(-problem.slopes(z))
@@ -224,8 +223,7 @@ def measured(problem: Problem, rows: Centred, w: np.ndarray, z: np.ndarray,
     if problem.l2 > 0:
         return Certificate.of(primal, problem.dual(a, v), zero)
     dual = problem.dual(a, np.zeros_like(v)) - reach(problem, rows, w) * slack(rows, v)
-    gap = max(0.0, primal - dual)
-    return Certificate(primal, gap, gap / max(primal, 1e-6 * zero, 1e-300))
+    return Certificate.of(primal, dual, zero, LEAST_WITHOUT_PENALTY)
 
 
 def reach(problem: Problem, rows: Centred, w: np.ndarray) -> float:

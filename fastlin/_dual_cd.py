@@ -99,7 +99,7 @@ class _Best:
 
     def gap(self, objective: float, bound: float) -> float:
         """The relative gap between P and D."""
-        return Certificate.of(objective, bound, self.zero).relative_gap
+        return Certificate.progress(objective, bound, self.zero)
 
     @property
     def is_good(self) -> bool:

@@ -43,7 +43,9 @@ __all__ = ["ascend"]
 _FALL, _INNER = 5.0, 0.1
 # A fall of the gap that needs no smaller h
 _QUICK = 0.25
-_MOST_HALVINGS = 25
+# Trials of the length of a step: halved so often, then divided by 10, since fewer free rows than
+# columns leave directions that only the penalty bends, and long rows make that next to nothing
+_HALVINGS, _MOST_TRIALS = 10, 25
 _MOST_PRODUCTS = 300
 _MOST_SEARCHES = 100
 
@@ -156,12 +158,12 @@ def _newton(problem: Problem, point: _Point, slope: np.ndarray, a: np.ndarray,
     fall = float(slope @ d)
     change = matvec(problem.X, d)
     length = 1.0
-    for _ in range(_MOST_HALVINGS):
+    for k in range(_MOST_TRIALS):
         new = _point(problem, point.w + length * d, point.z - point.b + length * change, point.b,
                      a, h)
         if new.value <= point.value + 1e-4 * length * fall + 1e-15 * abs(point.value):
             return new
-        length *= 0.5
+        length *= 0.5 if k < _HALVINGS else 0.1
     return None
 
 
@@ -184,7 +186,11 @@ def _solve(problem: Problem, X: Rows, bends: np.ndarray, right: np.ndarray) -> n
         if square <= enough * 1e-3 or square == 0:
             break
         q = product(direction)
-        length = square / float(direction @ q)
+        bend = float(direction @ q)
+        # squares of small numbers may vanish
+        if not 0 < bend < np.inf:
+            break
+        length = square / bend
         d += length * direction
         r -= length * q
         square, before = float(r @ r), square

@@ -21,6 +21,7 @@ from ._isa import ISA
 from ._joint_dual_newton import ProximalNewton, price
 from ._joint_problem import JointFit, JointProblem, inverse_of_bend, shrunk, times
 from ._parallel import Cancelled, is_cancelled
+from ._problem import Certificate
 from ._row_centre import centre_of, in_single, proximal_weight, seen_from
 from ._scores import rows_per_call
 
@@ -156,7 +157,7 @@ class _Best:
 
     def _gap(self, objective: float, bound: float) -> float:
         """The relative gap between P and D."""
-        return self.problem.certificate(objective, bound).relative_gap
+        return Certificate.progress(objective, bound, self.problem.mean_loss_of_nothing())
 
     def offer(self, ascent: _Ascent) -> float:
         """Measure what an ascent has reached; returns its relative gap."""

@@ -31,7 +31,7 @@ from ._joint_problem import (
     shrunk,
     times,
 )
-from ._problem import Certificate
+from ._problem import LEAST_WITHOUT_PENALTY, Certificate
 
 __all__ = ["Descent", "solve"]
 
@@ -43,12 +43,12 @@ _LITTLE = 2e6
 # and weights beyond the number of rows
 _FEW_WEIGHTS = 64
 _MOST_TRIALS = 30
+# A residual below this share of the first is rounding, which steps along flat directions blow up.
+_FINEST = 1e-7
 # A fall of the objective below this share is a rounding
 _NO_FALL = 1e-15
 # Gaps below this share of the objective are roundings of it.
 _ROUNDING = 1e-14
-# P may be 0 without a penalty: its gap is relative to this share of P at W = 0 at least.
-_LEAST_OBJECTIVE = 1e-6
 # The gap is measured when a step gains less than this share of what is asked for, and less
 # after a measurement in vain.
 _NEAR = 0.8
@@ -70,8 +70,12 @@ def solve(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarray,
             descent.near *= 0.3
         if descent.is_endless():
             break
+        before = descent.point
         stalls = 0 if descent.step() else stalls + 1
         n_iter += 1
+        if descent.point is before and not descent.damping:
+            # the same step would come out again
+            break
     return descent.fit(n_iter)
 
 
@@ -96,7 +100,7 @@ class Descent:
         self.problem, self.tol, X = problem, tol, problem.X
         n, self.d = X.shape
         self.share = problem.shares_of(np.arange(n))
-        self.room = room_for(X)
+        self.room, self.ones = room_for(X), np.ones(problem.n_classes)
         self.dense: np.ndarray | None = None  # centred rows, and a column of ones
         self.centre = rmatvec(X, self.share)
         squares = column_squares(X, self.share)
@@ -231,7 +235,7 @@ class Descent:
         size = float(np.sqrt(max(rho, 0.0)))
         self.largest = max(self.largest, size)
         # the nearer the optimum, the more exact a step pays
-        accuracy = min(0.05, size / self.largest)
+        accuracy = min(0.05, max(_FINEST, size / self.largest))
         H = self._hessian()
         for _ in range(_MOST_PRODUCTS):
             if not rho > accuracy * accuracy * first:
@@ -266,11 +270,17 @@ class Descent:
         an L2 penalty."""
         return float(r @ r) / (2 * self.problem.l2) + 0.5 * by_intercepts
 
+    def _common(self, V: np.ndarray) -> np.ndarray:
+        """The mean over the outputs for each column. The losses do not change if the weights of all
+        outputs do, so that it is a rounding in what they pull: with long rows the penalty alone
+        would let a step go far after it."""
+        return sum(view.sum(axis=1) for _, view in self.problem.groups(V)) / len(self.ones)
+
     # steps
 
     def step(self) -> bool:
         """One step; whether the objective fell."""
-        before, self.certificate = self.point.objective, None
+        begin, before, self.certificate = self.point, self.point.objective, None
         pull = -least_subgradient(self.point.W, self.point.gradient, self.problem.l1)
         mask = None
         if self.problem.l1:
@@ -280,6 +290,8 @@ class Descent:
         r = pull - self._by_column(self.centre, pull_b) if self.problem.fit_intercept else pull
         if mask is not None:
             r = r * mask
+        elif self.problem.l2:
+            r = r - self._by_column(self._common(r + self.problem.l2 * self.point.W), self.ones)
         d, d_b, self.expected = self._direction(r, pull_b, mask)
         t = self._search(d, d_b - self._sums_by_output(self.centre, d), pull)
         if self.problem.l1:
@@ -287,7 +299,7 @@ class Descent:
             if before - self.point.objective < 0.5 * self.expected:
                 self._proximal_step()
         self.gain = before - self.point.objective
-        return self.gain > _NO_FALL * before or self._is_steadier(self.point, pull)
+        return self.gain > _NO_FALL * before or self._is_steadier(self.point, begin, pull)
 
     def _search(self, d: np.ndarray, d_b: np.ndarray, pull: np.ndarray) -> float:
         """Go along d as far as the objective falls well, within the orthant; returns how far."""
@@ -304,8 +316,14 @@ class Descent:
                 return 0.0
             other = self._at(W, point.b + t * d_b)
             is_rounding = -slope <= _ROUNDING * point.objective
+            if is_rounding and self.problem.l2 and not self.problem.l1:
+                # a fall of the objective would be luck, and no shorter step is steadier
+                if not self._is_steadier(other, point, pull):
+                    return 0.0
+                self.point = other
+                return t
             if other.objective <= point.objective + 1e-4 * slope or (
-                    is_rounding and self._is_steadier(other, pull)):
+                    is_rounding and self._is_steadier(other, point, pull)):
                 self.point = other
                 return t
             # the minimum of the parabola through both
@@ -313,9 +331,12 @@ class Descent:
             t *= min(max(-slope / (2 * rise), 0.1), 0.5) if rise > 0 else 0.5
         return 0.0
 
-    def _is_steadier(self, other: _Point, pull: np.ndarray) -> bool:
-        """Whether the pull is less at another point, where differences of the objective are
-        roundings: without L2 the dual side takes its first power."""
+    def _is_steadier(self, other: _Point, point: _Point, pull: np.ndarray) -> bool:
+        """Whether the pull is less than at a point, where differences of the objective are
+        roundings: without L2 the dual side takes its first power, with L2 alone its square, which
+        long rows make large."""
+        if self.problem.l2 and not self.problem.l1:
+            return self._gap_at(other) < 0.25 * self._gap_at(point)
         if self.problem.l2:
             return False
         rest = np.abs(least_subgradient(other.W, other.gradient, self.problem.l1)).max(initial=0.0)
@@ -349,11 +370,15 @@ class Descent:
         problem, point = self.problem, self.point
         if problem.l1 or not problem.l2:
             return self.gain <= self.near * self.tol * point.objective
+        return self._gap_at(point) <= self.near * self.tol * point.objective + 1e-300
+
+    def _gap_at(self, point: _Point) -> float:
+        """The gap that the gradient of a point stands for, where there is an L2 penalty alone."""
         r, by_intercepts = point.gradient, 0.0
-        if problem.fit_intercept:
+        if self.problem.fit_intercept:
             r = r - self._by_column(self.centre, point.slope)
             by_intercepts = float(point.slope @ times(point.inverse_bend, point.slope))
-        return self._gap_of(r, by_intercepts) <= self.near * self.tol * point.objective + 1e-300
+        return self._gap_of(r, by_intercepts)
 
     def is_endless(self) -> bool:
         """Whether longer weights are always better: classes separated, and nothing to pay."""
@@ -391,12 +416,11 @@ class Descent:
         point, zero = self.point, self.problem.mean_loss_of_nothing()
         t = np.sqrt(self.variance)
         inverse = np.divide(1.0, t, out=np.zeros_like(t), where=t > 0)
-        ones = np.ones(self.problem.n_classes)
-        slack = float(np.abs(V * self._by_column(inverse, ones)).max(initial=0.0))
-        reach = 2 * float(self._by_column(t, ones) @ np.abs(point.W)) + 1.0
-        gap = max(0.0, point.objective - bound + reach * slack)
-        relative = gap / max(point.objective, _LEAST_OBJECTIVE * zero, 1e-300)
-        self.certificate = Certificate(point.objective, gap, relative)
+        slack = float(np.abs(V * self._by_column(inverse, self.ones)).max(initial=0.0))
+        reach = 2 * float(self._by_column(t, self.ones) @ np.abs(point.W)) + 1.0
+        self.certificate = Certificate.of(
+            point.objective, bound - reach * slack, zero, LEAST_WITHOUT_PENALTY
+        )
         return self.certificate
 
     def fit(self, n_iter: int) -> JointFit:

@@ -21,12 +21,14 @@ from ._blocks import matvec, rmatvec
 from ._core import losses as _losses
 from ._core.rows import Rows
 
-__all__ = ["Certificate", "Fit", "Problem"]
+__all__ = ["LEAST_WITHOUT_PENALTY", "Certificate", "Fit", "Problem"]
 
 LOSS_CODES = {row[0]: row[1] for row in _losses.table()}
 _NO_WEIGHTS = np.empty(0)
 # Steps of the search for b: bisection alone ends in 80.
 _MOST_STEPS = 200
+# Shares of P at w = 0 that gaps are relative to at least
+LEAST, LEAST_WITHOUT_PENALTY = 1e-12, 1e-6
 
 
 @dataclass(frozen=True)
@@ -176,17 +178,29 @@ class Problem:
 
 @dataclass(frozen=True)
 class Certificate:
-    """How good an answer is: P, P - D, and the gap relative to P."""
+    """How good an answer is: P, P - D, and the gap relative to P.
+
+    No loss and no penalty is below 0, so that 0 is a lower bound of P as well as D is: the relative
+    gap is that of the better one, but where nothing is known of D it is infinite. What P - D is
+    relative to is P, or a share of P at w = 0 below which P counts as rounding: `LEAST`, or without
+    a penalty, where rows may be met exactly, `LEAST_WITHOUT_PENALTY`.
+    """
 
     objective: float
     gap: float
     relative_gap: float
 
     @classmethod
-    def of(cls, objective: float, dual: float, zero: float) -> Certificate:
-        """From P, D and P at w = 0, whose size bounds what rounding can leave of P."""
+    def of(cls, objective: float, dual: float, zero: float, least: float = LEAST) -> Certificate:
+        """From P, D and P at w = 0, of which `least` is the least that a gap is relative to."""
         gap = max(0.0, objective - dual)
-        return cls(objective, gap, gap / max(objective, 1e-12 * zero, 1e-300))
+        proven = min(gap, objective) if np.isfinite(gap) else gap
+        return cls(objective, gap, proven / max(objective, least * zero, 1e-300))
+
+    @staticmethod
+    def progress(objective: float, dual: float, zero: float) -> float:
+        """P - D relative to P, whatever it is: how far an ascent is."""
+        return max(0.0, objective - dual) / max(objective, LEAST * zero, 1e-300)
 
     @classmethod
     def measured(cls, problem: Problem, w: np.ndarray, b: float,
