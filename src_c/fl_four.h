@@ -13,6 +13,7 @@
 
 #if (defined(__SSE2__) || defined(_M_X64)) && !defined(FL_NO_SSE2)
 #  include <emmintrin.h>
+#  define FL_FOUR_SSE2
 
 typedef __m128 fl_four_f32;
 
@@ -24,10 +25,12 @@ FL_INLINE fl_four_f32 fl_four_multiply_f32(fl_four_f32 a, fl_four_f32 b) {
 }
 FL_INLINE void fl_four_store_f32(float *x, fl_four_f32 a) { _mm_storeu_ps(x, a); }
 
-/* w[j[0]], ..., w[j[3]] */
-FL_INLINE fl_four_f32 fl_four_gather_f32(const float *w, const int32_t *j) {
-    const __m128 low = _mm_unpacklo_ps(_mm_load_ss(w + j[0]), _mm_load_ss(w + j[1]));
-    const __m128 high = _mm_unpacklo_ps(_mm_load_ss(w + j[2]), _mm_load_ss(w + j[3]));
+/* w[j_l << shift], l = 0 to 3 */
+FL_INLINE fl_four_f32 fl_four_gather_f32(const float *w, const int32_t *j, const int shift) {
+    const __m128 first = _mm_load_ss(w + ((int64_t)j[0] << shift));
+    const __m128 third = _mm_load_ss(w + ((int64_t)j[2] << shift));
+    const __m128 low = _mm_unpacklo_ps(first, _mm_load_ss(w + ((int64_t)j[1] << shift)));
+    const __m128 high = _mm_unpacklo_ps(third, _mm_load_ss(w + ((int64_t)j[3] << shift)));
     return _mm_movelh_ps(low, high);
 }
 
@@ -70,12 +73,14 @@ FL_INLINE void fl_four_store_f64(double *x, fl_four_f64 a) {
     _mm_storeu_pd(x, a.low);
     _mm_storeu_pd(x + 2, a.high);
 }
-FL_INLINE fl_four_f64 fl_four_gather_f64(const double *w, const int32_t *j) {
-    return fl_four_of_f64(_mm_loadh_pd(_mm_load_sd(w + j[0]), w + j[1]),
-                          _mm_loadh_pd(_mm_load_sd(w + j[2]), w + j[3]));
+FL_INLINE fl_four_f64 fl_four_gather_f64(const double *w, const int32_t *j, const int shift) {
+    const __m128d first = _mm_load_sd(w + ((int64_t)j[0] << shift));
+    const __m128d third = _mm_load_sd(w + ((int64_t)j[2] << shift));
+    return fl_four_of_f64(_mm_loadh_pd(first, w + ((int64_t)j[1] << shift)),
+                          _mm_loadh_pd(third, w + ((int64_t)j[3] << shift)));
 }
 FL_INLINE void fl_four_scatter_f64(double *w, const int32_t *j, fl_four_f64 a) {
-    const fl_four_f64 sum = fl_four_add_f64(fl_four_gather_f64(w, j), a);
+    const fl_four_f64 sum = fl_four_add_f64(fl_four_gather_f64(w, j, 0), a);
     _mm_storel_pd(w + j[0], sum.low);
     _mm_storeh_pd(w + j[1], sum.low);
     _mm_storel_pd(w + j[2], sum.high);
@@ -109,13 +114,13 @@ FL_INLINE void fl_four_scatter_f64(double *w, const int32_t *j, fl_four_f64 a) {
       FL_INLINE void fl_four_store_##name(real *x, type a) {                            \
           for (int l = 0; l < 4; l++) x[l] = a.x[l];                                    \
       }                                                                                 \
-      FL_INLINE type fl_four_gather_##name(const real *w, const int32_t *j) {           \
+      FL_INLINE type fl_four_gather_##name(const real *w, const int32_t *j, int shift) { \
           type a;                                                                       \
-          for (int l = 0; l < 4; l++) a.x[l] = w[j[l]];                                 \
+          for (int l = 0; l < 4; l++) a.x[l] = w[(int64_t)j[l] << shift];               \
           return a;                                                                     \
       }                                                                                 \
       FL_INLINE void fl_four_scatter_##name(real *w, const int32_t *j, type a) {        \
-          const type sum = fl_four_add_##name(fl_four_gather_##name(w, j), a);          \
+          const type sum = fl_four_add_##name(fl_four_gather_##name(w, j, 0), a);          \
           for (int l = 0; l < 4; l++) w[j[l]] = sum.x[l];                               \
       }
 FL_FOUR(float, fl_four_f32, f32)

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "fl_joint.h"
+#include "fl_packed_four.h"
 
 enum { FL_LAST_VISIT = 3 };
 

@@ -1,32 +1,8 @@
 /* The packed adaptive steps for one type FL_REAL; included by fl_packed.h once per type. */
 
-/* fl_dot of a sparse row, in its lanes */
-FL_INLINE double FL_TYPED(fl_packed_sum)(struct fl_row row, const FL_REAL *FL_RESTRICT P,
-                                         const int shift) {
-    const int32_t *FL_RESTRICT j = row.indices;
-    const FL_REAL *FL_RESTRICT x = (const FL_REAL *)row.values;
-    const int64_t size = row.size;
-    int64_t k = 0;
-    FL_REAL a = 0, b = 0, c = 0, d = 0;
-#define FL_CSR_TERM(k) x[k] * P[(int64_t)j[k] << shift]
-#define FL_ONES_TERM(k) P[(int64_t)j[k] << shift]
-#define FL_SIGNED_TERM(k) \
-    (j[k] < 0 ? -P[(int64_t)~j[k] << shift] : P[(int64_t)j[k] << shift])
-    if (row.layout == FL_CSR) {
-        FL_SUM(FL_CSR_TERM)
-    } else if (row.layout == FL_ONES) {
-        FL_SUM(FL_ONES_TERM)
-    } else {
-        FL_SUM(FL_SIGNED_TERM)
-    }
-#undef FL_CSR_TERM
-#undef FL_ONES_TERM
-#undef FL_SIGNED_TERM
-    return (double)((a + b) + (c + d));
-}
-
+/* fl_dot of a sparse row */
 FL_INLINE double FL_TYPED(fl_packed_dot)(struct fl_row row, const FL_REAL *P, int shift) {
-    return shift == 1 ? FL_TYPED(fl_packed_sum)(row, P, 1) : FL_TYPED(fl_packed_sum)(row, P, 2);
+    return shift == 1 ? FL_TYPED(fl_sparse_dot)(row, P, 1) : FL_TYPED(fl_sparse_dot)(row, P, 2);
 }
 
 /* The steps of a row with derivative `slope`; `lazy`: there is a penalty. u as in fl_sgd.h. */
@@ -76,6 +52,7 @@ FL_INLINE void FL_TYPED(fl_packed_row)(const struct fl_adaptive *a, double sum_s
                                        struct fl_row row, double slope, FL_REAL *P, int lazy,
                                        FL_REAL *u) {
     const int two_moments = a->optimizer == FL_ADADELTA || a->optimizer == FL_ADAM;
+    if (FL_TYPED(fl_packed_fours)(a, sum_scale, row, slope, P, lazy, u)) return;
     if (two_moments && lazy) {
         FL_TYPED(fl_packed_step)(a, sum_scale, row, slope, P, 2, 1, 1, u);
     } else if (two_moments) {

@@ -143,39 +143,48 @@ FL_INLINE double FL_TYPED(fl_dense_dot)(const FL_REAL *FL_RESTRICT x, const FL_R
     return FL_TYPED(fl_sum_lanes)(lane);
 }
 
-/* Four chains hide the latency of an addition; a wider gather gains nothing, since the cache misses
- * on w decide. The lanes are the same in every sparse layout, and so are the bits. */
-FL_INLINE double FL_TYPED(fl_dot)(struct fl_row row, const FL_REAL *FL_RESTRICT w) {
+/* sum_k x[k] w[j[k] << shift] of a sparse row. Four chains hide the latency of an addition; a wider
+ * gather gains nothing, since the cache misses on w decide. The lanes are the same in every sparse
+ * layout, and so are the bits. */
+FL_INLINE double FL_TYPED(fl_sparse_dot)(struct fl_row row, const FL_REAL *FL_RESTRICT w,
+                                         const int shift) {
     const int32_t *FL_RESTRICT j = row.indices;
     const FL_REAL *FL_RESTRICT x = (const FL_REAL *)row.values;
     int64_t size = row.size, k = 0;
     FL_REAL lane[4];
-    if (row.layout == FL_DENSE) return FL_TYPED(fl_dense_dot)(x, w, size);
-    if (row.layout == FL_SIGNED) {
+    FL_TYPED(fl_four) sum = FL_TYPED(fl_four_set)(0);
+    if (row.layout == FL_CSR) {
+        for (; k + 4 <= size; k += 4) {
+            const FL_TYPED(fl_four) near = FL_TYPED(fl_four_gather)(w, j + k, shift);
+            sum = FL_TYPED(fl_four_add)(
+                sum, FL_TYPED(fl_four_multiply)(FL_TYPED(fl_four_load)(x + k), near));
+        }
+    } else if (row.layout == FL_ONES) {
+        for (; k + 4 <= size; k += 4) {
+            sum = FL_TYPED(fl_four_add)(sum, FL_TYPED(fl_four_gather)(w, j + k, shift));
+        }
+    } else {
         FL_REAL a = 0, b = 0, c = 0, d = 0;
-#define FL_SIGNED_TERM(k) (j[k] < 0 ? -w[~j[k]] : w[j[k]])
+#define FL_SIGNED_TERM(k) \
+    (j[k] < 0 ? -w[(int64_t)~j[k] << shift] : w[(int64_t)j[k] << shift])
         FL_SUM(FL_SIGNED_TERM)
 #undef FL_SIGNED_TERM
         return (double)((a + b) + (c + d));
     }
-    FL_TYPED(fl_four) sum = FL_TYPED(fl_four_set)(0);
-    if (row.layout == FL_CSR) {
-        for (; k + 4 <= size; k += 4) {
-            const FL_TYPED(fl_four) near = FL_TYPED(fl_four_gather)(w, j + k);
-            sum = FL_TYPED(fl_four_add)(
-                sum, FL_TYPED(fl_four_multiply)(FL_TYPED(fl_four_load)(x + k), near));
-        }
-    } else {
-        for (; k + 4 <= size; k += 4) {
-            sum = FL_TYPED(fl_four_add)(sum, FL_TYPED(fl_four_gather)(w, j + k));
-        }
-    }
     FL_TYPED(fl_four_store)(lane, sum);
     for (; k < size; k++) {
         FL_KEEP_SCALAR();
-        lane[0] += row.layout == FL_CSR ? x[k] * w[j[k]] : w[j[k]];
+        const FL_REAL near = w[(int64_t)j[k] << shift];
+        lane[0] += row.layout == FL_CSR ? x[k] * near : near;
     }
     return (double)((lane[0] + lane[1]) + (lane[2] + lane[3]));
+}
+
+FL_INLINE double FL_TYPED(fl_dot)(struct fl_row row, const FL_REAL *FL_RESTRICT w) {
+    if (row.layout == FL_DENSE) {
+        return FL_TYPED(fl_dense_dot)((const FL_REAL *)row.values, w, row.size);
+    }
+    return FL_TYPED(fl_sparse_dot)(row, w, 0);
 }
 
 /* w += c x; and for the mean of the weights at once u += e (what w really changed by). Columns are
