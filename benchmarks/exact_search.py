@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .generators import load
-from .measure import cpu_seconds, has_peer, in_turns, print_table, ratio
+from .measure import cpu_seconds, has_peer, in_turns, peak, print_table, ratio
 
 __all__ = ["run"]
 
@@ -105,23 +104,13 @@ def _peer_search(X: Any, y: np.ndarray, Cs: list[float]) -> list[float]:
     return search.scores_.mean(axis=0).ravel().tolist()
 
 
-def _peak(task: Callable[[], Any]) -> int:
-    """Bytes allocated at most by a call, above what was there."""
-    tracemalloc.start()
-    try:
-        task()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-
-
 def _memory_row(X: Any, y: np.ndarray, title: str, C: float) -> list:
     """Peak memory above the data, of 16 exact models and of 16 by SGD."""
     from .onepass import _together as _by_sgd
 
     lines, d = X.nnz * 4, X.shape[1]
-    exact = _peak(partial(_together, X, y, [C * s for s in STEPS], True, 1e-4))
-    sgd = _peak(partial(_by_sgd, X, y, [1e-5 * s for s in STEPS]))
+    exact = peak(partial(_together, X, y, [C * s for s in STEPS], True, 1e-4))
+    sgd = peak(partial(_by_sgd, X, y, [1e-5 * s for s in STEPS]))
     return [title, *(f"{peak / (64 * d):.2f}" for peak in (sgd, exact)), f"{lines / (64 * d):.2f}"]
 
 

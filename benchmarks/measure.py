@@ -11,6 +11,7 @@ import platform
 import statistics
 import sys
 import time
+import tracemalloc
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +24,7 @@ __all__ = [
     "machine",
     "missing_peers",
     "ns",
+    "peak",
     "print_table",
     "ratio",
     "seconds_per_call",
@@ -96,6 +98,17 @@ def ratio(slow: Iterable[float], fast: Iterable[float]) -> Ratio:
     """How many times longer `slow` took than `fast`, round by round."""
     quotients = [a / b for a, b in zip(slow, fast, strict=True)]
     return Ratio(statistics.median(quotients), min(quotients), max(quotients))
+
+
+def peak(task: Callable[[], Any]) -> int:
+    """Bytes allocated at most by a call, above what was there."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        task()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 def ns(seconds: Iterable[float], entries: int) -> str:

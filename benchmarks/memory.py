@@ -7,19 +7,16 @@ where there are several. A matrix that is not CSR is converted first: 12 bytes m
 
 from __future__ import annotations
 
-import gc
-import tracemalloc
 import warnings
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from .generators import load
-from .measure import print_table
+from .measure import peak, print_table
 
-__all__ = ["BY_COLUMNS", "BY_ROWS", "models", "peak", "run", "targets"]
+__all__ = ["BY_COLUMNS", "BY_ROWS", "models", "run", "targets"]
 
 BY_ROWS, BY_COLUMNS = 4, 12
 _CLASSES = 4
@@ -28,17 +25,6 @@ _LAYOUTS = {
     "CSR float64": ("rcv1", 0.1, 0), "CSR float32": ("rcv1", 0.1, 0), "CSC": ("rcv1", 0.1, 12),
     "one-hot Rows": ("one-hot", 0.05, 0), "dense": ("dense", 0.1, 0),
 }  # fmt: skip
-
-
-def peak(task: Callable[[], Any]) -> int:
-    """Bytes allocated at most by a call, above what was there."""
-    gc.collect()
-    tracemalloc.start()
-    try:
-        task()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
 
 
 def targets(X: Any) -> dict[str, np.ndarray]:
@@ -79,7 +65,7 @@ def models(alpha: float) -> dict[str, tuple[Any, str, int]]:
         "LinearSVR": (fl.LinearSVR(), "number", rows),
         "LinearSVR, squared": (
             fl.LinearSVR(loss="squared_epsilon_insensitive"), "number", rows),
-        "Ridge": (fl.Ridge(), "number", columns),
+        "Ridge": (fl.Ridge(), "number", rows),
         "RidgeCV, cv=3": (fl.RidgeCV(cv=3), "number", columns),
         "Lasso": (fl.Lasso(0.1 * alpha), "number", columns),
         "ElasticNet": (fl.ElasticNet(0.1 * alpha), "number", columns),

@@ -119,7 +119,7 @@ class GramPath:
     def fit(self, k: int, tol: float) -> Fit:
         """The answer for penalty k."""
         gap, objective, w = float(self.gap[k]), float(self.objective[k]), self.coef[k]
-        certificate = Certificate(objective, gap, gap / max(objective, 1e-300))
+        certificate = Certificate.of(objective, objective - gap, 0.5 * self._square)
         b = self._mean - float(self._centre @ w)
         return Fit(w, b, int(self.turns[k]), certificate, self.is_good(k, tol))
 

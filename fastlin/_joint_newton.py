@@ -167,10 +167,7 @@ class Descent:
         if self.dense is None:
             self.dense = np.ones((n, d + 1))
             np.subtract(problem.X.toarray(), self.centre, out=self.dense[:, :d])
-        by, each = p, self.share
-        if problem.loss != "log_loss":
-            by = (p > 0).astype(np.float64)
-            each = self.share / by.sum(axis=1)
+        by, each = problem.bend_parts(p, self.share)
         blocks = np.empty((d + 1, K, d + 1, K))
         for k in range(K):
             for j in range(k + 1):

@@ -259,14 +259,18 @@ class JointProblem:
     def _bend(self, p: np.ndarray, s: np.ndarray) -> np.ndarray:
         """sum_i s_i times the Hessian of the loss in its responses; of many classes its
         diagonal."""
-        by, each = p, s
-        if self.loss != "log_loss":
-            by = (p > 0).astype(np.float64)
-            each = s / by.sum(axis=1)
+        by, each = self.bend_parts(p, s)
         if self.n_classes > _MANY_CLASSES:
             return s @ by - each @ (by * by)
         # without waking the threads of BLAS for so little
         return np.diag(s @ by) - np.einsum("ik,il->kl", by * each[:, None], by)
+
+    def bend_parts(self, p: np.ndarray, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(B, e): s_i times the Hessian of a row's loss is diag(s_i b_i) - e_i b_i b_i^T."""
+        if self.loss == "log_loss":
+            return p, s
+        inside = (p > 0).astype(np.float64)
+        return inside, s / inside.sum(axis=1)
 
     def bent(self, p: np.ndarray, along: np.ndarray) -> np.ndarray:
         """The Hessian of the loss in its responses at p, times a direction: row by row."""

@@ -119,8 +119,8 @@ class _Inside:
         return 1.0 / max(1.0, *(float(share.max()) for share in shares))
 
 
-class _Whole:
-    """Q, and systems of Q with more on its diagonal, by a factor of all of it."""
+class _Signed:
+    """Q: the kernel with signs y."""
 
     def __init__(self, gram: np.ndarray, y: np.ndarray):
         self.gram, self.y = gram, y
@@ -129,6 +129,10 @@ class _Whole:
     def times(self, u: np.ndarray) -> np.ndarray:
         """Q u"""
         return self.y * (self.gram @ (self.y * u))
+
+
+class _Whole(_Signed):
+    """Q, and systems of Q with more on its diagonal, by a factor of all of it."""
 
     def factored(self, more: np.ndarray) -> bool:
         """Prepare for systems with that much more; whether there is a factor."""
@@ -153,13 +157,13 @@ class _Whole:
         return cho_solve(self.factor, side, check_finite=False)
 
 
-class _Low:
+class _Low(_Signed):
     """The same for Q near L L^T with few columns, which are those of the kernel with signs y."""
 
     def __init__(self, gram: np.ndarray, y: np.ndarray, L: np.ndarray, left: np.ndarray):
-        self.gram, self.y, self.L, self.left = gram, y, y[:, None] * L, left
+        super().__init__(gram, y)
+        self.L, self.left = y[:, None] * L, left
         self.more = self.inverse = left
-        self.factor: tuple | None = None
 
     @classmethod
     def of(cls, gram: np.ndarray, y: np.ndarray) -> _Low | None:
@@ -182,10 +186,6 @@ class _Low:
         if left.max(initial=0.0) > _LEFT * size:
             return None
         return cls(gram, y, np.ascontiguousarray(L[:, :k]), np.maximum(left, 0.0))
-
-    def times(self, u: np.ndarray) -> np.ndarray:
-        """Q u"""
-        return self.y * (self.gram @ (self.y * u))
 
     def factored(self, more: np.ndarray) -> bool:
         """Prepare for systems with that much more; whether there is a factor."""

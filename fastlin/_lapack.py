@@ -28,13 +28,9 @@ def factored(potrf: Callable[..., Any], matrix: np.ndarray) -> tuple[np.ndarray,
     """(lower Cholesky factor, whether there is none, as a number) by a routine of LAPACK itself:
     around it scipy's checks take longer than the factor of a small matrix. Where it takes long,
     Ctrl-C is seen."""
-    call = aside if len(matrix) >= _LONG else _call
-    return call(potrf, matrix, lower=1, clean=0)
-
-
-def _call(routine: Callable[..., Any], *values: Any, **options: Any) -> Any:
-    """What `aside` does, here."""
-    return routine(*values, **options)
+    if len(matrix) < _LONG:
+        return potrf(matrix, lower=1, clean=0)
+    return aside(potrf, matrix, lower=1, clean=0)
 
 
 def matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -49,6 +49,13 @@
 #  define FL_CPU_SUPPORTS(isa) (__builtin_cpu_supports(isa) != 0)
 #endif
 
+/* SSE2, which every x86-64 has: FL_SSE2 is defined where its intrinsics may be used. -DFL_NO_SSE2
+ * takes the code of other processors there, too. */
+#if (defined(__SSE2__) || defined(_M_X64)) && !defined(FL_NO_SSE2)
+#  include <emmintrin.h>
+#  define FL_SSE2
+#endif
+
 /* Checks that cost time: on only under FASTLIN_DEBUG, where a failure ends the process with the
  * file and line. */
 #ifdef FL_DEBUG

@@ -4,11 +4,6 @@
 
 #include <string.h>
 
-#if (defined(__SSE2__) || defined(_M_X64)) && !defined(FL_NO_SSE2)
-#  include <emmintrin.h>
-#  define FL_CELLS_SSE2
-#endif
-
 /* A walk over the characters that end cells without quotes: `bits` are those from `base` on that
  * are still to come. */
 typedef struct {
@@ -17,7 +12,7 @@ typedef struct {
     uint8_t delimiter;
 } walk;
 
-#ifdef FL_CELLS_SSE2
+#ifdef FL_SSE2
 
 FL_INLINE uint64_t ends16(const uint8_t *p, uint8_t delimiter)
 {

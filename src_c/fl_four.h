@@ -1,5 +1,5 @@
-/* Four numbers side by side, with SSE2, which every x86-64 has, or without; -DFL_NO_SSE2 takes the
- * other code there, too. Each number is rounded by itself, so the bits are the same.
+/* Four numbers side by side, with SSE2 or without. Each number is rounded by itself, so the bits are
+ * the same.
  *
  * Entries of a sparse row in fours: one load of four values and one product for all, where
  * compilers left alone have one for each. A dot product with weights in the cache takes 12 % less
@@ -11,9 +11,7 @@
 
 #include "fl_common.h"
 
-#if (defined(__SSE2__) || defined(_M_X64)) && !defined(FL_NO_SSE2)
-#  include <emmintrin.h>
-#  define FL_FOUR_SSE2
+#ifdef FL_SSE2
 
 typedef __m128 fl_four_f32;
 

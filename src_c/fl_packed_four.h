@@ -9,7 +9,7 @@
 
 #include "fl_joint.h"
 
-#ifdef FL_FOUR_SSE2
+#ifdef FL_SSE2
 
 /* Constants of a step, each four times. */
 struct fl_packed_constants {
@@ -160,7 +160,7 @@ FL_INLINE void fl_packed_dispatch(const struct fl_adaptive *a, struct fl_row row
  * fl_packed.inc.h. */
 FL_INLINE int fl_packed_fours_f32(const struct fl_adaptive *a, double sum_scale, struct fl_row row,
                                   double slope, float *P, int lazy, const float *u) {
-#ifdef FL_FOUR_SSE2
+#ifdef FL_SSE2
     if (row.layout == FL_SIGNED || (u != NULL && sum_scale != 0)) return 0;
     if (lazy) {
         fl_packed_dispatch(a, row, slope, P, 1);

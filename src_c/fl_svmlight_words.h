@@ -1,15 +1,9 @@
 /* Words of 16 or 32 characters for the svmlight parser: where separators stand in them, and what
- * the digits in them are worth. With SSE2, which every x86-64 has, or without; -DFL_NO_SSE2 takes
- * the other code there, too. */
+ * the digits in them are worth. With SSE2 or without. */
 #ifndef FL_SVMLIGHT_WORDS_H
 #define FL_SVMLIGHT_WORDS_H
 
 #include "fl_decimal.h"
-
-#if (defined(__SSE2__) || defined(_M_X64)) && !defined(FL_NO_SSE2)
-#  include <emmintrin.h>
-#  define FL_WORDS_SSE2
-#endif
 
 /* The last `count` (0 to 8) of eight characters. */
 static const uint64_t FL_LAST_BYTES[9] = {
@@ -24,7 +18,7 @@ static const uint64_t FL_LAST_BYTES[9] = {
     UINT64_MAX,
 };
 
-#ifdef FL_WORDS_SSE2
+#ifdef FL_SSE2
 
 FL_INLINE __m128i fl_load_half(const void *p)
 {

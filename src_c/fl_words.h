@@ -13,12 +13,6 @@
 
 #include "fl_common.h"
 
-/* Which every x86-64 has; -DFL_NO_SSE2 takes the other code there, too. */
-#if (defined(__SSE2__) || defined(_M_X64)) && !defined(FL_NO_SSE2)
-#  include <emmintrin.h>
-#  define FL_SSE2
-#endif
-
 /* What a table says of a byte: 0 and 1 as below, else the byte to store in its place. */
 #define FL_WORDS_SEPARATOR 0
 #define FL_WORDS_MULTIBYTE 1

@@ -13,7 +13,8 @@ from fastlin import LinearSVR
 sys.path.append(str(Path(__file__).parents[1]))
 
 from benchmarks import generators
-from benchmarks.memory import models, peak, targets
+from benchmarks.measure import peak
+from benchmarks.memory import models, targets
 
 X = generators._words(np.random.default_rng(0), 6000, 3000, 80, 1.1)
 Y = targets(X)

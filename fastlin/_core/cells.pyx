@@ -10,7 +10,8 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from .strings cimport fl_numbered, fl_string, free_numbered, grow_numbered
+from .strings cimport (fl_numbered, fl_string, free_numbered, grow_numbered,
+                      numbered_strings)
 
 PADDING = FL_CELLS_PADDING
 DONE = FL_CELLS_DONE
@@ -181,9 +182,4 @@ cdef class Numbered:
 
     def values(self):
         """The distinct cells as str."""
-        cdef Py_ssize_t k
-        return [
-            PyUnicode_DecodeUTF8(<const char *> self.known.strings[k].bytes,
-                                 self.known.strings[k].size, "surrogatepass")
-            for k in range(self.known.n)
-        ]
+        return numbered_strings(&self.known)

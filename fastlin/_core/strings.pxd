@@ -52,7 +52,4 @@ cdef extern from "fl_strings.h" nogil:
 
 cdef int grow_numbered(fl_numbered *known) except -1
 cdef void free_numbered(fl_numbered *known) noexcept
-
-
-cdef int grow_numbered(fl_numbered *known) except -1
-cdef void free_numbered(fl_numbered *known) noexcept
+cdef list numbered_strings(const fl_numbered *known)

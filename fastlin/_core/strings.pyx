@@ -39,6 +39,16 @@ cdef void free_numbered(fl_numbered *known) noexcept:
     PyMem_RawFree(known.slots)
 
 
+cdef list numbered_strings(const fl_numbered *known):
+    """The strings by their numbers."""
+    cdef Py_ssize_t k
+    return [
+        PyUnicode_DecodeUTF8(<const char *> known.strings[k].bytes, known.strings[k].size,
+                             "surrogatepass")
+        for k in range(known.n)
+    ]
+
+
 cdef class ArrowStrings:
     """The strings of a column that a library hands over as an Arrow stream.
 
@@ -138,9 +148,4 @@ cdef class ArrowStrings:
 
     def values(self):
         """The distinct strings by their numbers."""
-        cdef Py_ssize_t k
-        return [
-            PyUnicode_DecodeUTF8(<const char *> self.known.strings[k].bytes,
-                                 self.known.strings[k].size, "surrogatepass")
-            for k in range(self.known.n)
-        ]
+        return numbered_strings(&self.known)
