@@ -1,5 +1,5 @@
-/* Four numbers side by side, with SSE2 or without. Each number is rounded by itself, so the bits are
- * the same.
+/* Four numbers side by side, with SSE2 or without. Each number is rounded by itself, so the bits
+ * are the same.
  *
  * Entries of a sparse row in fours: one load of four values and one product for all, where
  * compilers left alone have one for each. A dot product with weights in the cache takes 12 % less
