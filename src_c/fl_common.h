@@ -12,8 +12,10 @@
 #  define FL_RESTRICT __restrict
 #  if defined(_M_X64) || defined(_M_IX86)
 #    define FL_PREFETCH(p) _mm_prefetch((const char *)(p), _MM_HINT_T0)
+#    define FL_PREFETCH_L2(p) _mm_prefetch((const char *)(p), _MM_HINT_T1)
 #  else
 #    define FL_PREFETCH(p) __prefetch((const void *)(p))
+#    define FL_PREFETCH_L2(p) FL_PREFETCH(p)
 #  endif
 #  define FL_KEEP_SCALAR() ((void)0)
 #  define FL_LIKELY(c) (c)
@@ -27,6 +29,11 @@
           __builtin_prefetch((const void *)(p)); \
           __asm__ __volatile__("");              \
       } while (0)
+#  define FL_PREFETCH_L2(p)                            \
+      do {                                             \
+          __builtin_prefetch((const void *)(p), 0, 2); \
+          __asm__ __volatile__("");                    \
+      } while (0)
 #  define FL_KEEP_SCALAR() __asm__ __volatile__("")
 #  define FL_LIKELY(c) __builtin_expect(!!(c), 1)
 #  define FL_UNLIKELY(c) __builtin_expect(!!(c), 0)
@@ -34,10 +41,14 @@
 #  define FL_INLINE static inline
 #  define FL_RESTRICT restrict
 #  define FL_PREFETCH(p) ((void)(p))
+#  define FL_PREFETCH_L2(p) ((void)(p))
 #  define FL_KEEP_SCALAR() ((void)0)
 #  define FL_LIKELY(c) (c)
 #  define FL_UNLIKELY(c) (c)
 #endif
+
+/* FL_PREFETCH_L2 fetches into the second-level cache only. The first would lose what is needed now
+ * to what is needed hundreds of lines later, and can wait for few lines at once. */
 
 /* FL_KEEP_SCALAR() in the body of a loop keeps compilers from vectorising it. Loads through an
  * index become loads of pieces and shuffles, 9 instructions per entry where 3 do. */

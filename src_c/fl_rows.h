@@ -62,7 +62,7 @@ FL_INLINE void fl_prefetch_start(const struct fl_rows *X, int64_t i) {
 
 FL_INLINE void fl_prefetch_span(const void *start, int64_t bytes) {
     const char *p = (const char *)start;
-    for (int64_t k = 0; k < bytes; k += FL_LINE) FL_PREFETCH(p + k);
+    for (int64_t k = 0; k < bytes; k += FL_LINE) FL_PREFETCH_L2(p + k);
 }
 
 /* What a learner keeps per column: arrays with so many bytes for each. Where they don't fit the
@@ -90,9 +90,12 @@ FL_INLINE void fl_per_column_add(struct fl_per_column *all, const void *start, i
 }
 
 /* Lines to ask for before they are needed. At 30 entries a row a step costs 8.0 ns an entry with
- * the next row's weights on their way, 4.7 ns with those of four rows; rows longer than this keep
- * the processor busy by themselves. */
+ * the next row's weights on their way, 4.7 ns with those of four rows. Of rows longer than this the
+ * next one is fetched: at 541 entries a row an epoch takes half the time (4.2 ns an entry without,
+ * 4.3 into the first-level cache, 2.2 into the second), as long as its lines are a small part of
+ * that cache. */
 #define FL_LINES_AHEAD 160
+#define FL_MOST_LINES_AHEAD 2048
 #define FL_MOST_ROWS_AHEAD 16
 
 /* Settle how many rows ahead to fetch. */
@@ -105,9 +108,10 @@ FL_INLINE void fl_per_column_plan(struct fl_per_column *all, const struct fl_row
         lines += (all->bytes[a] + FL_LINE - 1) / FL_LINE;
     }
     lines *= (X->indptr ? X->indptr[X->n] : X->n * X->width) / X->n;
-    if (X->d * bytes <= FL_NEAR_BYTES || lines == 0 || lines > FL_LINES_AHEAD) return;
+    if (X->d * bytes <= FL_NEAR_BYTES || lines == 0 || lines > FL_MOST_LINES_AHEAD) return;
     all->ahead = FL_LINES_AHEAD / lines;
     if (all->ahead > FL_MOST_ROWS_AHEAD) all->ahead = FL_MOST_ROWS_AHEAD;
+    if (all->ahead == 0) all->ahead = 1;
 }
 
 /* Fetch those of the next row at least, unless all are near: for lines that hold many weights. */
@@ -131,7 +135,7 @@ FL_INLINE void fl_prefetch_columns(const struct fl_rows *X, int64_t i,
                 fl_prefetch_span(start + fl_signed_column(indices[k]) * bytes, bytes);
             }
         } else {
-            for (int64_t k = 0; k < size; k++) FL_PREFETCH(start + indices[k] * bytes);
+            for (int64_t k = 0; k < size; k++) FL_PREFETCH_L2(start + indices[k] * bytes);
         }
     }
 }

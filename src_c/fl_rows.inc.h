@@ -66,7 +66,7 @@ FL_INLINE void FL_TYPED(fl_prefetch_row)(const struct fl_rows *X, int64_t i) {
     } else if (X->layout == FL_CSR) {
         /* one loop for both: its end is hard to predict */
         for (int64_t k = 0; k < bytes; k += FL_LINE) {
-            FL_PREFETCH(indices + k);
+            FL_PREFETCH_L2(indices + k);
             fl_prefetch_span(values + times * k, times * FL_LINE);
         }
     } else {
