@@ -56,7 +56,8 @@ MODULES = {
 }
 
 
-# Instruction set -> flags of gcc and clang, flags of MSVC; fl_multi.c is compiled for each.
+# Instruction set -> flags of gcc and clang, flags of MSVC; what add_kernels names is compiled for
+# each.
 # Where nobody looks at the exceptions of the floating-point unit, a comparison needs no branch; no
 # result depends on that.
 _LANE_FLAGS = ["-fno-trapping-math"]
@@ -124,24 +125,28 @@ class BuildExt(build_ext):
         super().build_extensions()
 
     def add_kernels(self, extension, kind):
-        """Compile fl_multi.c per type and instruction set, and say which of them there are."""
+        """Compile fl_gram.c per instruction set and fl_multi.c per type of it, too, and say which
+        sets there are."""
         for isa, (unix_flags, msvc_flags) in ISAS.items():
             flags = msvc_flags if kind == "msvc" else unix_flags
             if isa != "base" and not (is_x86_64() and self.can_compile(flags)):
                 continue
             extension.define_macros.append((f"FL_WITH_{isa.upper()}", "1"))
+            tables = [("src_c/fl_gram.c", isa, [("FL_GRAM_TABLE", f"fl_gram_{isa}")])]
             for type_name, type_macros in TYPES.items():
-                macros = [
-                    ("FL_MULTI_TABLE", f"fl_multi_{isa}_{type_name}"),
-                    (f"FL_ISA_{isa.upper()}", "1"),
-                    *type_macros,
-                    *([("FL_HAS_SSE2", "1")] if is_x86_64() else []),
-                    *([("FL_DEBUG", "1")] if DEBUG else []),
-                ]
+                name = f"{isa}_{type_name}"
+                macros = [("FL_MULTI_TABLE", f"fl_multi_{name}"), *type_macros]
+                tables.append(("src_c/fl_multi.c", name, macros))
+            for source, folder, macros in tables:
                 extension.extra_objects += self.compiler.compile(
-                    ["src_c/fl_multi.c"],
-                    output_dir=os.path.join(self.build_temp, f"{isa}_{type_name}"),
-                    macros=macros,
+                    [source],
+                    output_dir=os.path.join(self.build_temp, folder),
+                    macros=[
+                        *macros,
+                        (f"FL_ISA_{isa.upper()}", "1"),
+                        *([("FL_HAS_SSE2", "1")] if is_x86_64() else []),
+                        *([("FL_DEBUG", "1")] if DEBUG else []),
+                    ],
                     include_dirs=["src_c"],
                     extra_postargs=[*extension.extra_compile_args, *flags],
                     depends=extension.depends,

@@ -29,6 +29,7 @@ from ._core import kernel_dual as _kernel_dual
 from ._core import losses as _losses
 from ._core import order as _order
 from ._gram_rows import GramRows
+from ._isa import ISA
 from ._kernel_interior import ascend_inside
 from ._kernel_newton import MOST_ROWS, ascend
 from ._parallel import Cancelled, is_cancelled
@@ -211,7 +212,7 @@ class _Pairs:
         gram, problem = self.gram, self.problem
         least = _ROUNDING * max(1.0, float(np.abs(self.e).max()))
         result = _kernel_dual.pairs(
-            problem.code, problem.loss_parameter, self.y, self.mass, self.bend, gram.rows,
+            ISA, problem.code, problem.loss_parameter, self.y, self.mass, self.bend, gram.rows,
             gram.place, self.a, self.e, self.rise, self.fall, gram.stamp, gram.clock, least, steps,
         )
         gram.clock += 2 * result[0] + 2

@@ -15,6 +15,7 @@ from . import _parallel
 from ._blocks import matvec, row_squares
 from ._core import gram as _gram
 from ._core.rows import Rows
+from ._isa import ISA
 from ._row_slices import rows_taken
 from ._scores import score_rows
 
@@ -124,7 +125,7 @@ def gaussian(A: Vectors, rows: slice | np.ndarray, B: Vectors, gamma: float,
             f"their distances at gamma={gamma:g}: scale the columns, or choose a lower gamma."
         )
     out = np.ascontiguousarray(dot_products(A, rows, B, out))
-    _gram.gaussian(out, gamma, np.ascontiguousarray(A.squares[rows]), B.squares)
+    _gram.gaussian(ISA, out, gamma, np.ascontiguousarray(A.squares[rows]), B.squares)
     if A is B:
         numbers = np.arange(len(A))[rows]
         out[np.arange(len(numbers)), numbers] = 1.0

@@ -1,13 +1,16 @@
-/* The build compiles fl_multi.c for "base" and, where the compiler knows them, for the others; then
- * it defines FL_WITH_AVX2 and FL_WITH_AVX512. */
+/* The build compiles fl_multi.c and fl_gram.c for "base" and, where the compiler knows them, for
+ * the others; then it defines FL_WITH_AVX2 and FL_WITH_AVX512. */
 #include "fl_dispatch.h"
 
 extern const struct fl_multi_table fl_multi_base_f32, fl_multi_base_f64;
+extern const struct fl_gram_kernels fl_gram_base;
 #ifdef FL_WITH_AVX2
 extern const struct fl_multi_table fl_multi_avx2_f32, fl_multi_avx2_f64;
+extern const struct fl_gram_kernels fl_gram_avx2;
 #endif
 #ifdef FL_WITH_AVX512
 extern const struct fl_multi_table fl_multi_avx512_f32, fl_multi_avx512_f64;
+extern const struct fl_gram_kernels fl_gram_avx512;
 #endif
 
 static const struct fl_multi_table *const tables[FL_N_ISAS][2] = {
@@ -21,6 +24,20 @@ static const struct fl_multi_table *const tables[FL_N_ISAS][2] = {
     {&fl_multi_avx512_f32, &fl_multi_avx512_f64},
 #else
     {NULL, NULL},
+#endif
+};
+
+static const struct fl_gram_kernels *const gram_tables[FL_N_ISAS] = {
+    &fl_gram_base,
+#ifdef FL_WITH_AVX2
+    &fl_gram_avx2,
+#else
+    NULL,
+#endif
+#ifdef FL_WITH_AVX512
+    &fl_gram_avx512,
+#else
+    NULL,
 #endif
 };
 
@@ -52,3 +69,5 @@ const struct fl_multi_kernels *fl_multi_kernels_of(int isa, int is_double, int n
 const struct fl_joint_kernels *fl_joint_kernels_of(int isa, int is_double) {
     return &tables[isa][is_double]->joint;
 }
+
+const struct fl_gram_kernels *fl_gram_kernels_of(int isa) { return gram_tables[isa]; }

@@ -3,6 +3,7 @@
 #ifndef FL_DISPATCH_H
 #define FL_DISPATCH_H
 
+#include "fl_gram.h"
 #include "fl_multi.h"
 
 /* X(ENUM, name), the plainest first */
@@ -25,5 +26,8 @@ const struct fl_multi_kernels *fl_multi_kernels_of(int isa, int is_double, int n
 
 /* Those for any number of outputs of one model. */
 const struct fl_joint_kernels *fl_joint_kernels_of(int isa, int is_double);
+
+/* Those for rows of Gram matrices. */
+const struct fl_gram_kernels *fl_gram_kernels_of(int isa);
 
 #endif

@@ -13,8 +13,9 @@
  * itself is the loss's own, at b = e_j and with the curvature of the pair, cut at the bound of a_j.
  *
  * `rise` is 0 where a_i can rise and -infinity elsewhere, `fall` 0 and +infinity, so that a search
- * is a maximum of sums. Searches go by blocks with a maximum for each of eight lanes, which is what
- * compilers turn into vectors; only a block with a new maximum is gone through once more.
+ * is a maximum of sums. Searches go by blocks: sums first, and then a maximum for each of eight
+ * lanes, which is what compilers turn into vectors; only a block with a new maximum is gone through
+ * once more.
  */
 #ifndef FL_PAIRS_H
 #define FL_PAIRS_H
@@ -50,39 +51,23 @@ FL_INLINE void fl_pair_mark(const struct fl_pairs *p, int64_t i) {
     p->fall[i] = p->a[i] > fl_pair_least(p->loss, p->y[i]) ? 0.0 : FL_INFINITY;
 }
 
-/* top and bottom over rows start ... stop - 1 */
-FL_INLINE void fl_pair_extremes(const double *FL_RESTRICT e, const double *FL_RESTRICT rise,
-                                const double *FL_RESTRICT fall, int64_t start, int64_t stop,
-                                double *FL_RESTRICT top, double *FL_RESTRICT bottom) {
-    double high[FL_PAIR_LANES], low[FL_PAIR_LANES];
-    int64_t k = start;
-    for (int l = 0; l < FL_PAIR_LANES; l++) {
-        high[l] = -FL_INFINITY;
-        low[l] = FL_INFINITY;
+/* The largest of up to FL_PAIR_BLOCK numbers */
+FL_INLINE double fl_pair_highest(const double *values, int size) {
+    double high[FL_PAIR_LANES];
+    int l = 0;
+    for (int k = 0; k < FL_PAIR_LANES; k++) high[k] = -FL_INFINITY;
+    for (; l + FL_PAIR_LANES <= size; l += FL_PAIR_LANES) {
+        for (int k = 0; k < FL_PAIR_LANES; k++) high[k] = fl_max(values[l + k], high[k]);
     }
-    for (; k + FL_PAIR_LANES <= stop; k += FL_PAIR_LANES) {
-        for (int l = 0; l < FL_PAIR_LANES; l++) {
-            high[l] = fl_max(e[k + l] + rise[k + l], high[l]);
-            low[l] = fl_min(e[k + l] + fall[k + l], low[l]);
-        }
-    }
-    for (; k < stop; k++) {
-        high[0] = fl_max(e[k] + rise[k], high[0]);
-        low[0] = fl_min(e[k] + fall[k], low[0]);
-    }
-    for (int l = 1; l < FL_PAIR_LANES; l++) {
-        high[0] = fl_max(high[0], high[l]);
-        low[0] = fl_min(low[0], low[l]);
-    }
-    *top = high[0];
-    *bottom = low[0];
+    for (; l < size; l++) high[0] = fl_max(values[l], high[0]);
+    for (int k = 1; k < FL_PAIR_LANES; k++) high[0] = fl_max(high[0], high[k]);
+    return high[0];
 }
 
 /* e -= change (K_i - K_j) over a block */
 FL_INLINE void fl_pair_shift(double *FL_RESTRICT e, const double *FL_RESTRICT Ki,
-                             const double *FL_RESTRICT Kj, double change, int64_t start,
-                             int64_t stop) {
-    for (int64_t k = start; k < stop; k++) e[k] -= change * (Ki[k] - Kj[k]);
+                             const double *FL_RESTRICT Kj, double change, int size) {
+    for (int k = 0; k < size; k++) e[k] -= change * (Ki[k] - Kj[k]);
 }
 
 /* Move e along, and find i, top and bottom on the way; Ki = NULL: find only. */
@@ -90,16 +75,21 @@ FL_INLINE struct fl_pair fl_pair_first(const struct fl_pairs *p, const double *K
                                        const double *Kj, double change) {
     struct fl_pair found = {-1, -1, -FL_INFINITY, FL_INFINITY};
     for (int64_t start = 0; start < p->n; start += FL_PAIR_BLOCK) {
-        const int64_t stop = start + FL_PAIR_BLOCK < p->n ? start + FL_PAIR_BLOCK : p->n;
-        double top, bottom;
-        if (Ki != NULL) fl_pair_shift(p->e, Ki, Kj, change, start, stop);
-        fl_pair_extremes(p->e, p->rise, p->fall, start, stop, &top, &bottom);
-        found.bottom = fl_min(bottom, found.bottom);
+        const int size = (int)(start + FL_PAIR_BLOCK < p->n ? FL_PAIR_BLOCK : p->n - start);
+        const double *rise = p->rise + start, *fall = p->fall + start;
+        double *e = p->e + start, up[FL_PAIR_BLOCK], down[FL_PAIR_BLOCK], top;
+        if (Ki != NULL) fl_pair_shift(e, Ki + start, Kj + start, change, size);
+        for (int k = 0; k < size; k++) {
+            up[k] = e[k] + rise[k];
+            down[k] = -(e[k] + fall[k]);
+        }
+        found.bottom = fl_min(-fl_pair_highest(down, size), found.bottom);
+        top = fl_pair_highest(up, size);
         if (top > found.top) {
-            int64_t k = start;
-            while (p->e[k] + p->rise[k] < top) k++;
+            int k = 0;
+            while (up[k] < top) k++;
             found.top = top;
-            found.i = k;
+            found.i = start + k;
         }
     }
     return found;
@@ -107,29 +97,24 @@ FL_INLINE struct fl_pair fl_pair_first(const struct fl_pairs *p, const double *K
 
 /* The j that gains most with found.i, whose row is Ki; -1: none. */
 FL_INLINE int64_t fl_pair_second(const struct fl_pairs *p, struct fl_pair found,
-                                 const double *FL_RESTRICT Ki) {
-    const double *FL_RESTRICT e = p->e, *FL_RESTRICT fall = p->fall, *FL_RESTRICT bend = p->bend;
-    const double own = bend[found.i];
+                                 const double *Ki) {
+    const double own = p->bend[found.i], least = 1e-12 * own + 1e-300;
     double best = 0.0;
     int64_t j = -1;
     for (int64_t start = 0; start < p->n; start += FL_PAIR_BLOCK) {
         const int size = (int)(start + FL_PAIR_BLOCK < p->n ? FL_PAIR_BLOCK : p->n - start);
-        double gain[FL_PAIR_BLOCK], high[FL_PAIR_LANES] = {0};
-        int l = 0;
+        const double *e = p->e + start, *fall = p->fall + start, *bend = p->bend + start;
+        double gain[FL_PAIR_BLOCK], most;
         for (int k = 0; k < size; k++) {
-            const double room = fl_max(found.top - (e[start + k] + fall[start + k]), 0.0);
-            const double curve = own + bend[start + k] - 2.0 * Ki[start + k];
-            gain[k] = room * room / fl_max(curve, 1e-12 * own + 1e-300);
+            const double room = fl_max(found.top - (e[k] + fall[k]), 0.0);
+            const double curve = own + bend[k] - 2.0 * Ki[start + k];
+            gain[k] = room * room / fl_max(curve, least);
         }
-        for (; l + FL_PAIR_LANES <= size; l += FL_PAIR_LANES) {
-            for (int k = 0; k < FL_PAIR_LANES; k++) high[k] = fl_max(gain[l + k], high[k]);
-        }
-        for (; l < size; l++) high[0] = fl_max(gain[l], high[0]);
-        for (int k = 1; k < FL_PAIR_LANES; k++) high[0] = fl_max(high[0], high[k]);
-        if (high[0] > best) {
+        most = fl_pair_highest(gain, size);
+        if (most > best) {
             int k = 0;
-            best = high[0];
-            while (gain[k] < best) k++;
+            while (gain[k] < most) k++;
+            best = most;
             j = start + k;
         }
     }

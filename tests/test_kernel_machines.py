@@ -23,8 +23,11 @@ from fastlin import (
     _kernel_dual,
     _kernel_interior,
     _kernel_machine,
+    _vectors,
 )
 from fastlin._clone import clone
+from fastlin._core import multi
+from fastlin._isa import choose
 from fastlin.kernels import polynomial_kernel, rbf_kernel, string_subsequence_kernel, tree_kernel
 
 rng = np.random.default_rng(0)
@@ -107,6 +110,22 @@ def test_a_hinge_with_next_to_no_penalty(weight, rank, monkeypatch):
         assert 0 < len(model.support_) < 150
         most = C * (np.ones(300) if weight is None else weight)[model.support_]
         assert (np.abs(model.dual_coef_[0]) <= most * (1 + 1e-12)).all()
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_every_instruction_set_gives_the_same_bits(loss, monkeypatch):
+    monkeypatch.setattr(_kernel_dual, "_LITTLE", 0)
+    found = []
+    for isa, number, runs in multi.instruction_sets():
+        if runs:
+            assert choose(isa) == number
+            for module in (_kernel_dual, _vectors):
+                monkeypatch.setattr(module, "ISA", number)
+            model = made(loss, C=3.0, gamma=0.3, tol=1e-6).fit(X, Y)
+            found.append((model.dual_coef_, model.intercept_, model.n_iter_))
+    for each in found[1:]:
+        for one, other in zip(found[0], each, strict=True):
+            np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("loss", MACHINES)

@@ -26,7 +26,3 @@ cdef extern from "fl_trees.h" nogil:
                         const int32_t *first, const int32_t *last, double *D, int64_t a,
                         int64_t *budget, double *total) noexcept
 
-
-cdef extern from "fl_kernels.h" nogil:
-    void fl_gaussian(double *dots, int64_t n, double gamma, double square,
-                     const double *squares) noexcept

@@ -5,6 +5,7 @@ STRINGS: int
 NO_SYMBOL: float
 
 def gaussian(
+    isa: int,
     out: NDArray[np.float64],
     gamma: float,
     squares: NDArray[np.float64],

@@ -2,22 +2,26 @@
 `fl_sequences.h` and `fl_trees.h` state the recursions and the symbols."""
 
 from .c cimport int32_t, int64_t
-from .gram cimport (FL_NO_SYMBOL, FL_STRINGS, fl_gaussian, fl_subsequence_begin,
-                    fl_subsequence_step, fl_tree, fl_tree_match, fl_tree_sum)
+from .gram cimport (FL_NO_SYMBOL, FL_STRINGS, fl_subsequence_begin, fl_subsequence_step, fl_tree,
+                    fl_tree_match, fl_tree_sum)
+from .kernel_dual cimport fl_gram_kernels
+from .multi cimport gram_kernels_for
 
 STRINGS = FL_STRINGS
 NO_SYMBOL = FL_NO_SYMBOL
 
 
-def gaussian(double[:, ::1] out, double gamma, const double[::1] squares,
+def gaussian(int isa, double[:, ::1] out, double gamma, const double[::1] squares,
              const double[::1] column_squares):
     """out_ij, a dot product, becomes exp(-gamma |x_i - z_j|^2)."""
     cdef Py_ssize_t i
+    cdef const fl_gram_kernels *kernels = gram_kernels_for(isa)
     if out.shape[1] == 0:
         return
     with nogil:
         for i in range(out.shape[0]):
-            fl_gaussian(&out[i, 0], out.shape[1], gamma, squares[i], &column_squares[0])
+            kernels.gaussian(&out[i, 0], out.shape[1], gamma, squares[i],
+                             &column_squares[0])
 
 
 def subsequences(const double[::1] symbols, const int64_t[::1] ends, const double[::1] groups,

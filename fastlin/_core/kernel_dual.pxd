@@ -1,4 +1,5 @@
-"""The contract with the C header of dual ascent on pairs."""
+"""The contract with the C headers of dual ascent on pairs and of loops over rows of a Gram matrix.
+"""
 
 from libc.stdint cimport int64_t
 
@@ -21,7 +22,13 @@ cdef extern from "fl_pairs.h" nogil:
         double top
         double bottom
     void fl_pair_mark(const fl_pairs *p, int64_t i) noexcept
-    fl_pair fl_pair_first(const fl_pairs *p, const double *Ki, const double *Kj,
-                          double change) noexcept
-    int64_t fl_pair_second(const fl_pairs *p, fl_pair found, const double *Ki) noexcept
     double fl_pair_step(const fl_pairs *p, int64_t i, int64_t j, double K_ij) noexcept
+
+
+cdef extern from "fl_gram.h" nogil:
+    struct fl_gram_kernels:
+        void (*gaussian)(double *dots, int64_t n, double gamma, double square,
+                         const double *squares) noexcept nogil
+        fl_pair (*first)(const fl_pairs *p, const double *Ki, const double *Kj,
+                         double change) noexcept nogil
+        int64_t (*second)(const fl_pairs *p, fl_pair found, const double *Ki) noexcept nogil

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 def pairs(
+    isa: int,
     loss: int,
     parameter: float,
     y: NDArray[np.float64],

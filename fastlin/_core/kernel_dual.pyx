@@ -7,11 +7,11 @@ responses of all rows are kept, so that the state of a row costs nothing and a s
 
 from .c cimport (fl_dual_estimate, fl_dual_response, fl_dual_rule, fl_dual_state, fl_dual_step,
                  int64_t)
-from .kernel_dual cimport (fl_pair, fl_pair_first, fl_pair_mark, fl_pair_second, fl_pair_step,
-                           fl_pairs)
+from .kernel_dual cimport fl_gram_kernels, fl_pair, fl_pair_mark, fl_pair_step, fl_pairs
+from .multi cimport gram_kernels_for
 
 
-def pairs(int loss, double parameter, const double[::1] y, const double[::1] mass,
+def pairs(int isa, int loss, double parameter, const double[::1] y, const double[::1] mass,
           const double[::1] bend, const double[:, ::1] rows, const int64_t[::1] place,
           double[::1] a, double[::1] e, double[::1] rise, double[::1] fall, int64_t[::1] stamp,
           int64_t clock, double least, int64_t steps):
@@ -24,6 +24,7 @@ def pairs(int loss, double parameter, const double[::1] y, const double[::1] mas
     cdef double change
     cdef const double *Ki
     cdef const double *Kj
+    cdef const fl_gram_kernels *kernels = gram_kernels_for(isa)
     cdef fl_pairs p
     cdef fl_pair found
     p.loss, p.loss_parameter, p.n = loss, parameter, y.shape[0]
@@ -32,7 +33,7 @@ def pairs(int loss, double parameter, const double[::1] y, const double[::1] mas
     with nogil:
         for k in range(p.n):
             fl_pair_mark(&p, k)
-        found = fl_pair_first(&p, NULL, NULL, 0)
+        found = kernels.first(&p, NULL, NULL, 0)
         while taken < steps and found.top - found.bottom > least:
             i = found.i
             if place[i] < 0:
@@ -40,7 +41,7 @@ def pairs(int loss, double parameter, const double[::1] y, const double[::1] mas
                 break
             stamp[place[i]] = clock + 2 * taken + 1
             Ki = &rows[place[i], 0]
-            j = fl_pair_second(&p, found, Ki)
+            j = kernels.second(&p, found, Ki)
             if j < 0:
                 break
             if place[j] < 0:
@@ -49,7 +50,7 @@ def pairs(int loss, double parameter, const double[::1] y, const double[::1] mas
             stamp[place[j]] = clock + 2 * taken
             Kj = &rows[place[j], 0]
             change = fl_pair_step(&p, i, j, Ki[j])
-            found = fl_pair_first(&p, Ki, Kj, change)
+            found = kernels.first(&p, Ki, Kj, change)
             taken += 1
     return taken, missing, found.top, found.bottom
 

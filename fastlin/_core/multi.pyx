@@ -7,8 +7,8 @@ each lane as `fl_multi_lanes` does, one row per name of `FIELDS`.
 from .c cimport (FL_PREFETCH, fl_per_column, fl_per_column_plan_next, fl_prefetch_columns,
                  fl_prefetch_start, fl_row, fl_row_at_f32, int32_t, int64_t, prefetch_row, real,
                  row_at, uint32_t)
-from .multi cimport (FL_MAX_LANES, FL_N_ISAS, fl_dual_lanes, fl_dual_plan, fl_isa_name,
-                     fl_isa_runs, fl_joint_kernels, fl_joint_kernels_of,
+from .multi cimport (FL_MAX_LANES, FL_N_ISAS, fl_dual_lanes, fl_dual_plan, fl_gram_kernels_of,
+                     fl_isa_name, fl_isa_runs, fl_joint_kernels, fl_joint_kernels_of,
                      fl_multi_kernels, fl_multi_kernels_of, fl_multi_lanes, fl_multi_memory,
                      fl_multi_plan)
 from .rows cimport Rows, row_in_double
@@ -32,6 +32,10 @@ def instruction_sets():
 
 cdef const fl_joint_kernels *joint_kernels_for(int isa, bint is_double) noexcept nogil:
     return fl_joint_kernels_of(isa, is_double)
+
+
+cdef const fl_gram_kernels *gram_kernels_for(int isa) noexcept nogil:
+    return fl_gram_kernels_of(isa)
 
 
 cdef inline const fl_multi_kernels *kernels_for(int isa, int n_lanes,
