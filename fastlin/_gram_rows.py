@@ -78,7 +78,8 @@ class GramRows:
         fresh = np.arange(self.used, self.used + len(numbers) - len(given_up))
         slots = np.concatenate([fresh, given_up]).astype(np.int64)
         begin, self.used = self.used, self.used + len(fresh)
-        room = self.rows[begin : self.used] if len(fresh) == len(numbers) else None
+        is_room = len(fresh) == len(numbers) and self.rows.dtype == np.float64
+        room = self.rows[begin : self.used] if is_room else None
         made = self._made(numbers, room)
         if made is not room:
             self.rows[slots] = made
@@ -119,19 +120,19 @@ class GramRows:
             return self.gram[np.ix_(self.columns[numbers], self.columns)]
         return self.similarity.block(self.samples, numbers, self.samples, out)
 
-    def only(self, kept: np.ndarray, n_bytes: int) -> GramRows:
-        """The Gram matrix of some of the samples, with what is known of it."""
+    def only(self, kept: np.ndarray, n_bytes: int, dtype: Any = np.float64) -> GramRows:
+        """The Gram matrix of some of the samples, with what is known of it, its rows of `dtype`."""
         small = object.__new__(GramRows)
         small.similarity, small.n, small.is_whole = self.similarity, len(kept), False
         small.gram, small.columns = self.gram, self.columns[kept]
         if self.gram is None:
             small.samples = self.similarity.taken(self.samples, kept)
-        slots = min(small.n, max(_FEWEST_SLOTS, n_bytes // (8 * small.n)))
+        slots = min(small.n, max(_FEWEST_SLOTS, n_bytes // (np.dtype(dtype).itemsize * small.n)))
         known = np.flatnonzero(self.place[kept] >= 0)
         if len(known) > slots:
             newest = np.argsort(-self.stamp[self.place[kept[known]]], kind="stable")
             known = np.sort(known[newest[:slots]])
-        small.rows = np.empty((slots, small.n))
+        small.rows = np.empty((slots, small.n), dtype)
         small.place = np.full(small.n, -1, np.int64)
         small.owner = np.full(slots, -1, np.int64)
         small.stamp, small.clock = np.zeros(slots, np.int64), self.clock

@@ -43,7 +43,10 @@ _PER_CALL = 1 << 24
 # The gap of the rows at hand goes to this share of tol before all rows are looked at
 _WITHIN = 0.5
 # Rows are left out when so many can be, of no fewer than
-_WORTH, _FEW_ROWS = 0.35, 200
+_WORTH, _FEW_ROWS = 0.25, 200
+# Those that stay are kept in float, half as far to fetch, as long as what it rounds away is about
+# this share of tol
+_ROUNDED = 0.1
 # top - bottom at which rounding rules, over the largest response
 _ROUNDING = 1e-13
 # So few rows are solved to the last digits, in so many passes at most.
@@ -158,7 +161,7 @@ def _in_pairs(problem: Problem, gram: GramRows, mass: np.ndarray, best: _Best, n
         a = np.clip(a, -1.0, 1.0)
     f = gram.times(mass * a)
     while best.gap > tol and taken < max_iter * n:
-        few = _Pairs(problem, gram, mass, a, f, n_bytes)
+        few = _Pairs(problem, gram, mass, a, f, n_bytes, 0.0 if taken else _ROUNDED * tol)
         taken += few.ascend(within * tol, max_iter * n - taken, best)
         few.hand_back(a)
         f = best.offer(a)
@@ -172,8 +175,10 @@ class _Pairs:
     """The rows that take part, and the pairs that move."""
 
     def __init__(self, problem: Problem, gram: GramRows, mass: np.ndarray, a: np.ndarray,
-                 f: np.ndarray, n_bytes: int):
+                 f: np.ndarray, n_bytes: int, rounding: float):
         self.problem, self.gram, self.n_bytes = problem, gram, n_bytes
+        # what responses may be wrong by
+        self.rounding = rounding
         self.numbers, self.y, self.mass, self.a = np.arange(len(a)), problem.y, mass, a.copy()
         self.parabola = 0.0 if problem.loss == "hinge" else 0.5
         self.e = self.y - self.parabola * self.a - f
@@ -254,11 +259,17 @@ class _Pairs:
             self.problem.code, self.problem.loss_parameter, f[out] + b, self.y[out], self.mass[out]
         ) + 0.5 * float((self.mass[out] * self.a[out]) @ f[out])
         self.resting.append((self.numbers[out], self.a[out]))
-        few = self.gram.only(left, self.n_bytes)
+        few = self.gram.only(left, self.n_bytes, self._kind_of_rows())
         self.gram.release()
         self.gram = few
         for name in ("numbers", "y", "mass", "a", "e", "rise", "fall", "bend"):
             setattr(self, name, getattr(self, name)[left])
+
+    def _kind_of_rows(self) -> type:
+        """float where it is enough: errors of products with it add up like random numbers."""
+        size = float(np.sqrt(np.square(self.mass * self.a).sum()))
+        error = 0.25 * float(np.finfo(np.float32).eps) * size * float(self.gram.diagonal.max())
+        return np.float32 if error <= self.rounding else np.float64
 
     def hand_back(self, a: np.ndarray) -> None:
         """Write the dual variables of all rows to a."""

@@ -9,9 +9,9 @@ struct fl_gram_kernels {
     /* see fl_gaussian */
     void (*gaussian)(double *dots, int64_t n, double gamma, double square, const double *squares);
     /* see fl_pair_first and fl_pair_second */
-    struct fl_pair (*first)(const struct fl_pairs *p, const double *Ki, const double *Kj,
+    struct fl_pair (*first)(const struct fl_pairs *p, const void *Ki, const void *Kj,
                             double change);
-    int64_t (*second)(const struct fl_pairs *p, struct fl_pair found, const double *Ki);
+    int64_t (*second)(const struct fl_pairs *p, struct fl_pair found, const void *Ki);
 };
 
 #endif

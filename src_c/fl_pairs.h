@@ -15,7 +15,8 @@
  * `rise` is 0 where a_i can rise and -infinity elsewhere, `fall` 0 and +infinity, so that a search
  * is a maximum of sums. Searches go by blocks: sums first, and then a maximum for each of eight
  * lanes, which is what compilers turn into vectors; only a block with a new maximum is gone through
- * once more.
+ * once more. Rows of the Gram matrix may be of float, so that more of them stay near; sums are of
+ * double.
  */
 #ifndef FL_PAIRS_H
 #define FL_PAIRS_H
@@ -32,6 +33,7 @@ struct fl_pairs {
     const double *mass; /* C_i */
     const double *bend; /* K_ii + c / C_i */
     double *a, *e, *rise, *fall;
+    int is_float; /* whether rows of the Gram matrix are */
 };
 
 struct fl_pair {
@@ -64,6 +66,15 @@ FL_INLINE double fl_pair_highest(const double *values, int size) {
     return high[0];
 }
 
+/* Entries start ... start + size - 1 of a row; those of float go to `room`. */
+FL_INLINE const double *fl_pair_part(const struct fl_pairs *p, const void *row, int64_t start,
+                                     int size, double *FL_RESTRICT room) {
+    const float *few = (const float *)row + start;
+    if (!p->is_float) return (const double *)row + start;
+    for (int k = 0; k < size; k++) room[k] = (double)few[k];
+    return room;
+}
+
 /* e -= change (K_i - K_j) over a block */
 FL_INLINE void fl_pair_shift(double *FL_RESTRICT e, const double *FL_RESTRICT Ki,
                              const double *FL_RESTRICT Kj, double change, int size) {
@@ -71,14 +82,17 @@ FL_INLINE void fl_pair_shift(double *FL_RESTRICT e, const double *FL_RESTRICT Ki
 }
 
 /* Move e along, and find i, top and bottom on the way; Ki = NULL: find only. */
-FL_INLINE struct fl_pair fl_pair_first(const struct fl_pairs *p, const double *Ki,
-                                       const double *Kj, double change) {
+FL_INLINE struct fl_pair fl_pair_first(const struct fl_pairs *p, const void *Ki, const void *Kj,
+                                       double change) {
     struct fl_pair found = {-1, -1, -FL_INFINITY, FL_INFINITY};
     for (int64_t start = 0; start < p->n; start += FL_PAIR_BLOCK) {
         const int size = (int)(start + FL_PAIR_BLOCK < p->n ? FL_PAIR_BLOCK : p->n - start);
         const double *rise = p->rise + start, *fall = p->fall + start;
         double *e = p->e + start, up[FL_PAIR_BLOCK], down[FL_PAIR_BLOCK], top;
-        if (Ki != NULL) fl_pair_shift(e, Ki + start, Kj + start, change, size);
+        if (Ki != NULL) {
+            fl_pair_shift(e, fl_pair_part(p, Ki, start, size, up),
+                          fl_pair_part(p, Kj, start, size, down), change, size);
+        }
         for (int k = 0; k < size; k++) {
             up[k] = e[k] + rise[k];
             down[k] = -(e[k] + fall[k]);
@@ -96,18 +110,18 @@ FL_INLINE struct fl_pair fl_pair_first(const struct fl_pairs *p, const double *K
 }
 
 /* The j that gains most with found.i, whose row is Ki; -1: none. */
-FL_INLINE int64_t fl_pair_second(const struct fl_pairs *p, struct fl_pair found,
-                                 const double *Ki) {
+FL_INLINE int64_t fl_pair_second(const struct fl_pairs *p, struct fl_pair found, const void *Ki) {
     const double own = p->bend[found.i], least = 1e-12 * own + 1e-300;
     double best = 0.0;
     int64_t j = -1;
     for (int64_t start = 0; start < p->n; start += FL_PAIR_BLOCK) {
         const int size = (int)(start + FL_PAIR_BLOCK < p->n ? FL_PAIR_BLOCK : p->n - start);
         const double *e = p->e + start, *fall = p->fall + start, *bend = p->bend + start;
-        double gain[FL_PAIR_BLOCK], most;
+        double gain[FL_PAIR_BLOCK], room_of_K[FL_PAIR_BLOCK], most;
+        const double *K = fl_pair_part(p, Ki, start, size, room_of_K);
         for (int k = 0; k < size; k++) {
             const double room = fl_max(found.top - (e[k] + fall[k]), 0.0);
-            const double curve = own + bend[k] - 2.0 * Ki[start + k];
+            const double curve = own + bend[k] - 2.0 * K[k];
             gain[k] = room * room / fl_max(curve, least);
         }
         most = fl_pair_highest(gain, size);
@@ -122,7 +136,8 @@ FL_INLINE int64_t fl_pair_second(const struct fl_pairs *p, struct fl_pair found,
 }
 
 /* Move the pair; returns by how much C_i a_i has risen. */
-FL_INLINE double fl_pair_step(const struct fl_pairs *p, int64_t i, int64_t j, double K_ij) {
+FL_INLINE double fl_pair_step(const struct fl_pairs *p, int64_t i, int64_t j, const void *Ki) {
+    const double K_ij = p->is_float ? (double)((const float *)Ki)[j] : ((const double *)Ki)[j];
     const double parabola = p->loss == FL_LOSS_HINGE ? 0.0 : 0.5;
     const double curve = fl_max(p->bend[i] + p->bend[j] - 2.0 * K_ij, 1e-12 * p->bend[i] + 1e-300);
     const double least = fl_pair_least(p->loss, p->y[j]);

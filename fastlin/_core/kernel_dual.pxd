@@ -16,19 +16,20 @@ cdef extern from "fl_pairs.h" nogil:
         double *e
         double *rise
         double *fall
+        bint is_float
     struct fl_pair:
         int64_t i
         int64_t j
         double top
         double bottom
     void fl_pair_mark(const fl_pairs *p, int64_t i) noexcept
-    double fl_pair_step(const fl_pairs *p, int64_t i, int64_t j, double K_ij) noexcept
+    double fl_pair_step(const fl_pairs *p, int64_t i, int64_t j, const void *Ki) noexcept
 
 
 cdef extern from "fl_gram.h" nogil:
     struct fl_gram_kernels:
         void (*gaussian)(double *dots, int64_t n, double gamma, double square,
                          const double *squares) noexcept nogil
-        fl_pair (*first)(const fl_pairs *p, const double *Ki, const double *Kj,
+        fl_pair (*first)(const fl_pairs *p, const void *Ki, const void *Kj,
                          double change) noexcept nogil
-        int64_t (*second)(const fl_pairs *p, fl_pair found, const double *Ki) noexcept nogil
+        int64_t (*second)(const fl_pairs *p, fl_pair found, const void *Ki) noexcept nogil

@@ -10,7 +10,7 @@ def pairs(
     y: NDArray[np.float64],
     mass: NDArray[np.float64],
     bend: NDArray[np.float64],
-    rows: NDArray[np.float64],
+    rows: NDArray[np.float32] | NDArray[np.float64],
     place: NDArray[np.int64],
     a: NDArray[np.float64],
     e: NDArray[np.float64],

@@ -6,13 +6,13 @@ responses of all rows are kept, so that the state of a row costs nothing and a s
 """
 
 from .c cimport (fl_dual_estimate, fl_dual_response, fl_dual_rule, fl_dual_state, fl_dual_step,
-                 int64_t)
+                 int64_t, real)
 from .kernel_dual cimport fl_gram_kernels, fl_pair, fl_pair_mark, fl_pair_step, fl_pairs
 from .multi cimport gram_kernels_for
 
 
 def pairs(int isa, int loss, double parameter, const double[::1] y, const double[::1] mass,
-          const double[::1] bend, const double[:, ::1] rows, const int64_t[::1] place,
+          const double[::1] bend, const real[:, ::1] rows, const int64_t[::1] place,
           double[::1] a, double[::1] e, double[::1] rise, double[::1] fall, int64_t[::1] stamp,
           int64_t clock, double least, int64_t steps):
     """Move up to `steps` pairs, until top - bottom <= least.
@@ -22,14 +22,15 @@ def pairs(int isa, int loss, double parameter, const double[::1] y, const double
     """
     cdef int64_t taken = 0, missing = -1, i, j, k
     cdef double change
-    cdef const double *Ki
-    cdef const double *Kj
+    cdef const real *Ki
+    cdef const real *Kj
     cdef const fl_gram_kernels *kernels = gram_kernels_for(isa)
     cdef fl_pairs p
     cdef fl_pair found
     p.loss, p.loss_parameter, p.n = loss, parameter, y.shape[0]
     p.y, p.mass, p.bend = &y[0], &mass[0], &bend[0]
     p.a, p.e, p.rise, p.fall = &a[0], &e[0], &rise[0], &fall[0]
+    p.is_float = real is float
     with nogil:
         for k in range(p.n):
             fl_pair_mark(&p, k)
@@ -49,7 +50,7 @@ def pairs(int isa, int loss, double parameter, const double[::1] y, const double
                 break
             stamp[place[j]] = clock + 2 * taken
             Kj = &rows[place[j], 0]
-            change = fl_pair_step(&p, i, j, Ki[j])
+            change = fl_pair_step(&p, i, j, Ki)
             found = kernels.first(&p, Ki, Kj, change)
             taken += 1
     return taken, missing, found.top, found.bottom
