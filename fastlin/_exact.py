@@ -33,7 +33,7 @@ from ._row_slices import rows_taken
 from ._scores import longest_square
 from ._sgd import LOSSES
 from ._soft_labels import Shares
-from ._solve import is_little, solve
+from ._solve import is_little, solve, solve_all
 from ._validation import check_sample_weight
 
 __all__ = [
@@ -109,11 +109,10 @@ class ExactEstimator(Estimator):
     def _fits(self, problems: list[Problem], seeds: list[np.ndarray],
               starts: list[Fit | None]) -> list[Fit]:
         """The optima of problems that differ in their targets."""
-        tasks = [
-            partial(self._solve, problem, seed, start)
-            for problem, seed, start in zip(problems, seeds, starts, strict=True)
-        ]
-        return _parallel.run(tasks, getattr(self, "n_jobs", None))
+        return solve_all(
+            problems, getattr(self, "solver", "auto"), float(self.tol), self._max_iter(), seeds,
+            starts, getattr(self, "n_jobs", None),
+        )
 
     def _solve(self, problem: Problem, seed: np.ndarray, start: Fit | None) -> Fit:
         """The optimum of one problem."""

@@ -21,7 +21,7 @@ from ._joint_problem import JointFit, JointProblem
 from ._parallel import Cancelled, is_cancelled
 from ._problem import Fit, Problem
 
-__all__ = ["Shift", "near_zero"]
+__all__ = ["Shift", "all_near_zero", "near_zero"]
 
 # A mean this many times the spread is far. Up to it squares keep ten digits. Where there is to be
 # a copy, columns this far move too.
@@ -38,11 +38,20 @@ _Fit = TypeVar("_Fit", Fit, JointFit)
 def near_zero(problem: _Problem, start: _Fit | None,
               solve: Callable[[_Problem, _Fit | None], _Fit]) -> _Fit:
     """`solve` with the far columns of the problem near 0, and its answer for them as they are."""
-    shift = Shift.of(problem.X) if problem.fit_intercept else None
+    return all_near_zero([problem], [start], lambda near, begin: [solve(near[0], begin[0])])[0]
+
+
+def all_near_zero(problems: list[_Problem], starts: list[_Fit | None],
+                  solve: Callable[[list[_Problem], list[_Fit | None]], list[_Fit]]) -> list[_Fit]:
+    """The same for several problems on the same rows."""
+    X = problems[0].X
+    shift = Shift.of(X) if problems[0].fit_intercept else None
     if shift is None:
-        return solve(problem, start)
-    near = replace(problem, X=shift.taken_off(problem.X))
-    return shift.put_back(solve(near, start and shift.moved(start, 1.0)), problem.X.dtype)
+        return solve(problems, starts)
+    moved = shift.taken_off(X)
+    fits = solve([replace(problem, X=moved) for problem in problems],
+                 [start and shift.moved(start, 1.0) for start in starts])
+    return [shift.put_back(fit, X.dtype) for fit in fits]
 
 
 @dataclass(frozen=True)

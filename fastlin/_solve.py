@@ -5,14 +5,20 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ._far_columns import near_zero
+from . import _parallel
+from ._far_columns import all_near_zero
 from ._problem import Fit, Problem
+from ._square_newton import Table
 
-__all__ = ["FAR", "PEER_SOLVERS", "SOLVERS", "Solver", "chosen", "is_little", "solve"]
+__all__ = [
+    "FAR", "PEER_SOLVERS", "SOLVERS", "Solver", "chosen", "is_little", "solve",
+    "solve_all",
+]  # fmt: skip
 
 # Names that scikit-learn's estimators take. All exact solvers end at the same certified optimum,
 # so any of them means "auto" here.
@@ -80,19 +86,33 @@ SOLVERS = {
 def solve(problem: Problem, solver: str, tol: float, max_iter: int, seed: np.ndarray,
           start: Fit | None = None) -> Fit:
     """The optimum of a problem to a relative duality gap of `tol`, or what `max_iter` allows."""
+    return solve_all([problem], solver, tol, max_iter, [seed], [start])[0]
+
+
+def solve_all(problems: list[Problem], solver: str, tol: float, max_iter: int,
+              seeds: list[np.ndarray], starts: list[Fit | None],
+              n_jobs: int | None = None) -> list[Fit]:
+    """The same for problems that differ in their targets alone."""
+    def near(problems: list[Problem], starts: list[Fit | None]) -> list[Fit]:
+        automatic = solver == "auto" or solver in PEER_SOLVERS
+        name = choose(problems[0]) if automatic else solver
+        # what they share
+        little = automatic and name == "newton" and is_little(*problems[0].X.shape)
+        table = Table(problems[0]) if little and Table.suits(problems[0]) else None
+        tasks = [
+            partial(_solved, problem, name, automatic, table, tol, max_iter, seed, start)
+            for problem, seed, start in zip(problems, seeds, starts, strict=True)
+        ]
+        return _parallel.run(tasks, n_jobs)
+
     # an answer that is not finite is refused where it would be published
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        def near(problem: Problem, start: Fit | None) -> Fit:
-            return _solved(problem, solver, tol, max_iter, seed, start)
-
-        return near_zero(problem, start, near)
+        return all_near_zero(problems, starts, near)
 
 
-def _solved(problem: Problem, solver: str, tol: float, max_iter: int, seed: np.ndarray,
-            start: Fit | None) -> Fit:
-    """`solve`, whatever numbers come up on the way."""
-    automatic = solver == "auto" or solver in PEER_SOLVERS
-    name = choose(problem) if automatic else solver
+def _solved(problem: Problem, name: str, automatic: bool, table: Table | None, tol: float,
+            max_iter: int, seed: np.ndarray, start: Fit | None) -> Fit:
+    """The optimum of one of them."""
     run = chosen(name, problem, SOLVERS).run
     if automatic and name == "dual_cd" and problem.loss in _SMOOTH and max_iter > FAR:
         # where the penalty is too weak for it, another method goes on from there
@@ -102,9 +122,16 @@ def _solved(problem: Problem, solver: str, tol: float, max_iter: int, seed: np.n
         rest = SOLVERS["newton"].run(problem, tol, max_iter - FAR, seed, begun)
         return replace(rest, n_iter=begun.n_iter + rest.n_iter)
     if automatic and name == "newton" and is_little(*problem.X.shape):
+        before = 0
+        if table is not None:
+            start = table.solve(problem, tol, max_iter, start)
+            before = start.n_iter
+            if start.converged or before == max_iter:
+                return start
         # on so little data the last digits cost next to nothing, and make answers reproducible
-        fit = run(problem, min(tol, _LAST_DIGITS), max_iter, seed, start)
-        return replace(fit, converged=fit.certificate.relative_gap <= tol)
+        fit = run(problem, min(tol, _LAST_DIGITS), max_iter - before, seed, start)
+        return replace(fit, n_iter=before + fit.n_iter,
+                       converged=fit.certificate.relative_gap <= tol)
     return run(problem, tol, max_iter, seed, start)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
+from . import _parallel
 from ._docs import attributes, parameters
 from ._exact import ExactClassifierMixin, ExactEstimator, ExactRegressorMixin
 from ._exceptions import warn_convergence
@@ -102,6 +104,11 @@ class _Bridge(ExactEstimator):
         # the smooth part; no penalty of Problem's own
         parameter = float(getattr(self, "epsilon", 1.0))
         return {"loss": self.loss, "loss_parameter": parameter, "l1": 0.0, "l2": 0.0}
+
+    def _fits(self, problems: list[Problem], seeds: list[np.ndarray],
+              starts: list[Fit | None]) -> list[Fit]:
+        tasks = [partial(self._solve, *each) for each in zip(problems, seeds, starts, strict=True)]
+        return _parallel.run(tasks, getattr(self, "n_jobs", None))
 
     def _solve(self, problem: Problem, seed: np.ndarray, start: Fit | None) -> Fit:
         def near(problem: Problem, start: Fit | None) -> Fit:

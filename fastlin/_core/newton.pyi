@@ -24,3 +24,13 @@ def add_moments(
 def add_outer(
     X: Rows, h: NDArray[np.float64], out: NDArray[np.float64], start: int, stop: int
 ) -> None: ...
+def search(
+    loss: int,
+    parameter: float,
+    z: NDArray[np.float64],
+    along: NDArray[np.float64],
+    y: NDArray[np.float64],
+    share: NDArray[np.float64],
+    linear: float,
+    square: float,
+) -> float: ...

@@ -1,9 +1,11 @@
 """Passes of second-order solvers over the rows, in double whatever the rows hold."""
 
+from libc.math cimport fabs
+
 from .c cimport (fl_add_moments_f32, fl_add_moments_f64, fl_add_outer_f32, fl_add_outer_f64,
-                 fl_per_column, fl_per_column_add, fl_per_column_none, fl_per_column_plan,
-                 fl_prefetch_columns, fl_row_at_f32, fl_row_at_f64, fl_wide_axpy_f32,
-                 fl_wide_axpy_f64, fl_wide_dot_f32, fl_wide_dot_f64)
+                 fl_loss, fl_loss_curvature, fl_per_column, fl_per_column_add, fl_per_column_none,
+                 fl_per_column_plan, fl_prefetch_columns, fl_row_at_f32, fl_row_at_f64,
+                 fl_wide_axpy_f32, fl_wide_axpy_f64, fl_wide_dot_f32, fl_wide_dot_f64)
 from .rows cimport Rows
 
 
@@ -56,3 +58,44 @@ def add_outer(Rows X, const double[::1] h, double[:, ::1] out, Py_ssize_t start,
                 fl_add_outer_f32(fl_row_at_f32(&X.c, i), h[i], X.c.d, &out[0, 0])
             else:
                 fl_add_outer_f64(fl_row_at_f64(&X.c, i), h[i], X.c.d, &out[0, 0])
+
+
+# Trials of a search: halvings of a bracket end in 60
+cdef enum:
+    MOST_TRIALS = 100
+
+
+def search(int loss, double parameter, const double[::1] z, const double[::1] along,
+           const double[::1] y, const double[::1] share, double linear, double square):
+    """The t > 0 that minimises sum_i share_i loss(z_i + t along_i) + t linear + t^2 square / 2, a
+    convex function that falls at 0: Newton's method in a bracket. Exactly 1 where that is as good
+    as rounding allows."""
+    cdef Py_ssize_t i
+    cdef int k
+    cdef double t = 1.0, new, low = 0, high = -1, slope, bend, size, s, term
+    with nogil:
+        for k in range(MOST_TRIALS):
+            slope = linear + t * square
+            bend, size = square, fabs(linear) + fabs(t * square)
+            for i in range(z.shape[0]):
+                fl_loss(loss, z[i] + t * along[i], y[i], parameter, &s)
+                if s == 0:
+                    continue
+                term = share[i] * s * along[i]
+                slope += term
+                size += fabs(term)
+                bend += share[i] * along[i] * along[i] * fl_loss_curvature(
+                    loss, z[i] + t * along[i], y[i], parameter)
+            if fabs(slope) <= 1e-14 * size:
+                break
+            if slope > 0:
+                high = t
+            else:
+                low = t
+            new = t - slope / bend if bend > 0 else low
+            if not (low < new and (high < 0 or new < high)):
+                new = 0.5 * (low + high) if high > 0 else 2 * t
+            if fabs(new - t) <= 1e-15 * t:
+                break
+            t = new
+    return t
