@@ -47,10 +47,8 @@ _WITHIN = 0.9
 # for.
 _WORTH = 0.05
 # |x - c|^2 / (S l2), the length of rows beside the penalty, at the first of its steps, how far they
-# go, and the gap that ends those before the last
-_LONG, _STEP, _ROUGHLY = 1e3, 10.0, 1e-4
-# W is shortened by this factor, as often as the objective falls, before Newton's method takes over.
-_SHORTER, _MOST_SHORTER = 0.1, 20
+# go, the gap that ends those before the last, and the gap there from which on they end with none
+_LONG, _STEP, _ROUGHLY, _NEAR = 1e3, 10.0, 1e-4, 0.1
 # The most that the losses bend in the intercept: (p - p^2 <= 1/2, 1; the hinge has no such number)
 _BENDS = {"log_loss": 0.5, "sparsemax": 1.0, "hinge": 1.0}
 
@@ -58,7 +56,7 @@ _BENDS = {"log_loss": 0.5, "sparsemax": 1.0, "hinge": 1.0}
 def solve(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarray,
           start: JointFit | None = None) -> JointFit:
     """Minimise until the relative gap is at most `tol`, or for `max_iter` epochs."""
-    epochs, last = 0, problem.l2
+    epochs, last, is_near = 0, problem.l2, False
     for l2 in [] if start is not None else _falling(problem):
         # whatever a step leaves undone, the last has half of the epochs
         most = (max_iter - epochs) // 2
@@ -66,8 +64,16 @@ def solve(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarray,
             break
         if start is not None:
             start = _carried_over(problem, start, last / l2)
-        start = _ascend(replace(problem, l2=l2), max(tol, _ROUGHLY), most, seed, start, epochs > 0)
+        enough = tol if is_near else max(tol, _ROUGHLY)
+        start = _ascend(replace(problem, l2=l2), enough, most, seed, start, epochs > 0)
         epochs, last = epochs + start.n_iter, l2
+        if price(problem) < np.inf:
+            # near the hard margin that is all
+            best = _Best(problem, _WITHIN * tol)
+            best.leap(_carried_over(problem, start, last / problem.l2), 0)
+            if best.is_good:
+                return best.fit(epochs, tol)
+            is_near = best.gap <= _NEAR
     if epochs and start is not None:
         start = _carried_over(problem, start, last / problem.l2)
     fit = _ascend(problem, tol, max_iter - epochs, seed, start, epochs > 0)
@@ -100,15 +106,17 @@ def _carried_over(problem: JointProblem, fit: JointFit, weaker: float) -> JointF
 def _ascend(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarray,
             start: JointFit | None, carried: bool = False) -> JointFit:
     """`solve` for one penalty, from a start, which may be carried over from another."""
-    ascent = _Ascent(problem, seed, start)
     watch, best = Watch(tol), _Best(problem, _WITHIN * tol)
     epoch, leap_price = 0, price(problem)
     patience = 0 if problem.loss == "hinge" else max(_PATIENCE, leap_price)
+    if start is not None and carried and leap_price < np.inf:
+        # ascent would first go far from what was carried over
+        epoch, start = best.leap(start, min(LEAP, max_iter))
+        if best.is_good:
+            return best.fit(epoch, tol)
+    ascent = _Ascent(problem, seed, start)
     if start is not None:
         best.offer(ascent)
-        if carried and not best.is_good and leap_price < np.inf:
-            # ascent would first go far from what was carried over
-            epoch = ascent.leap(best, min(LEAP, max_iter))
     while not best.is_good and epoch < max_iter:
         ascent.run_epoch()
         epoch += 1
@@ -195,6 +203,17 @@ class _Best:
         if bound > self.bound:
             self.bound, self.dual = bound, p
         return objective - bound, self.is_good
+
+    def leap(self, start: JointFit, most: int) -> tuple[int, JointFit]:
+        """Offer a start with dual variables, and go on from it by Newton's method: the number of
+        its steps, at most so many, and where they led to."""
+        problem, p = self.problem, start.dual
+        assert p is not None
+        p = p / p.sum(axis=1, keepdims=True, dtype=np.float64)
+        newton = ProximalNewton(problem, p, problem.packed(start.coef), start.intercept)
+        steps, point = newton.ascend(self.consider, most), newton.point
+        return steps, replace(start, coef=problem.unpacked(point.W), intercept=point.b,
+                              dual=point.p)
 
     def _consider_nothing(self) -> None:
         """Take W = 0 where what was found is worse, as sums that overflow are."""
@@ -365,38 +384,16 @@ class _Ascent:
         return max(0.0, sums["gap"]) / max(objective, 1e-300)
 
     def leap(self, best: _Best, most: int) -> int:
-        """Go on by Newton's method; returns the number of its steps, at most so many."""
-        self._sum_up()
-        p = self._probabilities(np.arange(len(self.resting)))
-        newton = ProximalNewton(self.problem, p, *self._shortened())
+        """Go on by Newton's method from the best that was measured; returns the number of its
+        steps, at most so many."""
         before = best.gap
-        steps = newton.ascend(best.consider, most)
-        if not best.gap < before:
-            return steps
-        self.state[:] = newton.point.p
-        self.refine()
-        self._sum_up()
-        self._set_intercept(newton.point.b)
+        steps, point = best.leap(best.fit(0, 0.0), most)
+        if best.gap < before:
+            self.state[:] = point.dual
+            self.refine()
+            self._sum_up()
+            self._set_intercept(point.intercept)
         return steps
-
-    def _shortened(self) -> tuple[np.ndarray, np.ndarray]:
-        """(W, b), or as much of them as is best: far from the optimum they are too long for numbers
-        to tell which way is down."""
-        problem, W, b = self.problem, self.W.astype(np.float64), self.intercept()
-        begin = problem.first_intercept()
-
-        def objective(t: float) -> float:
-            return problem.sums(t * W, begin + t * (b - begin)).mean_loss + problem.penalty(t * W)
-
-        t, least = 1.0, objective(1.0)
-        for _ in range(_MOST_SHORTER):
-            other = objective(_SHORTER * t)
-            if other > least:
-                break
-            t, least = _SHORTER * t, other
-        if not least <= objective(0.0):
-            t = 0.0
-        return t * W, begin + t * (b - begin)
 
     def wake_all(self) -> None:
         """Let every row take part."""

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -34,12 +35,16 @@ from ._blocks import rmatvec, room_for
 from ._centred import gram
 from ._cholesky import cholesky
 from ._core import joint_blocks as _blocks
+from ._joint_length import best_length
 from ._joint_problem import JointProblem
 from ._problem import LOSS_CODES
 from ._row_centre import centre_of
 from ._row_slices import rows_taken
 
 __all__ = ["ProximalNewton", "price"]
+
+Offer: TypeAlias = Callable[[np.ndarray, np.ndarray, float, np.ndarray], tuple[float, bool]]
+
 
 # h falls by the factor after each step of the proximal point method, or less where the gap falls
 # much without
@@ -98,17 +103,23 @@ class ProximalNewton:
             self.centre = np.zeros_like(self.centre)
         self.p = p
         Z = self._responses(W)
+        # far from the optimum weights are too long for numbers to tell which way is down
+        t = min(1.0, best_length(problem, Z + b, float(W @ W))[0])
+        W, b, Z = t * W, t * b, t * Z
         self.h = 0.0
         if not self.bend:
             top = np.sort(Z + b + self.margin, axis=1)
             self.h = float(np.median(top[:, -1] - top[:, -2])) or 1.0
         self.point = self._at(W, b, Z)
 
-    def ascend(self, offer: Callable[[np.ndarray, np.ndarray, float, np.ndarray],
-                                     tuple[float, bool]], most: int) -> int:
+    def ascend(self, offer: Offer, most: int) -> int:
         """Go on until an offer of (W, b, mean loss, p) is good; returns the steps of Newton's
         method, at most `most`. An offer returns its gap and whether it is good."""
-        steps, last, gap, failed = 0, np.inf, np.inf, False
+        steps, failed = 0, False
+        gap, good = self._offered(offer, self.p)
+        last = np.inf
+        if good:
+            return steps
         while steps < most:
             near, turns = False, 0
             while not near and turns < min(_MOST_STEPS if self.h else most, most - steps):
@@ -120,7 +131,7 @@ class ProximalNewton:
                         break
             steps += max(turns, 1)  # an offer in vain is one too, or they would never end
             point = self.point
-            gap, good = offer(point.W, point.b, self._mean_loss(), point.p)
+            gap, good = self._offered(offer, point.p)
             if good or (failed and not near):
                 break
             failed = not near
@@ -132,6 +143,12 @@ class ProximalNewton:
             self.p = point.p
             self.point = self._at(point.W, point.b, point.Z)
         return steps
+
+    def _offered(self, offer: Offer, p: np.ndarray) -> tuple[float, bool]:
+        """Offer the weights at their best length, with dual variables."""
+        W, b, Z = self.point.W, self.point.b, self.point.Z
+        t, mean_loss = best_length(self.problem, Z + b, float(W @ W))
+        return offer(t * W, t * b, mean_loss, p)
 
     # a point
 
@@ -153,15 +170,6 @@ class ProximalNewton:
                        target.shares, value, p)
         size = self.h + self.bend
         return _Point(W, b, Z, p, size * float(self.share @ value) + problem.penalty(W))
-
-    def _mean_loss(self) -> float:
-        """That of the loss itself, without the method's term."""
-        point = self.point
-        if self.bend:
-            return point.value - self.problem.penalty(point.W)
-        z = point.Z + point.b
-        own = np.einsum("ik,ik->i", z, self.q)
-        return float(self.share @ ((z + self.margin).max(axis=1) - own))
 
     def _slopes(self) -> tuple[np.ndarray, np.ndarray]:
         """The gradient in the weights, columns counted from their mean, and in the intercepts."""

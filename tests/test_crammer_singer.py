@@ -22,11 +22,11 @@ def made(**params):
     return LinearSVC(multi_class="crammer_singer", **params)
 
 
-def objective(model, X, y, s=None):
+def objective(model, X, y, s=None, loss="hinge"):
     """What the class documents, over C times the sum of the weights."""
     s = np.ones(len(y)) if s is None else s
     Q = (np.asarray(y)[:, None] == model.classes_).astype(float)
-    return reference.objective("hinge", model.coef_.astype(float), model.intercept_, X, Q, s,
+    return reference.objective(loss, model.coef_.astype(float), model.intercept_, X, Q, s,
                                l2=1 / (model.C * s.sum()))  # fmt: skip
 
 
@@ -178,3 +178,24 @@ def test_few_iterations_with_a_weak_penalty(max_iter):
     with pytest.warns(ConvergenceWarning):
         model.fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))
     assert model.n_iter_ <= max_iter and np.isfinite(model.coef_).all()
+
+
+@pytest.mark.parametrize(("make", "loss"), [(made, "hinge"), (SparsemaxClassifier, "sparsemax")])
+def test_classes_that_columns_separate_with_any_weak_penalty(make, loss):
+    """Pixels from 0 to 16. No W that separates with margin 1 is shorter than that of the hard
+    margin, which C |loss| + |W|^2/2 approaches from below: each loss bounds the other's answer."""
+    datasets = pytest.importorskip("sklearn.datasets")
+    X, y = datasets.load_digits(return_X_y=True)
+    shortest = 1.707514
+    for C, tol in ((100.0, 1e-4), (1e4, 1e-6), (1e6, 1e-4)):
+        model = make(C=C, tol=tol, random_state=0).fit(X, y)
+        assert model.duality_gap_[0] <= tol
+        assert 2 * objective(model, X, y, loss=loss) * C * len(y) <= shortest * (1 + 1.1 * tol)
+        z = X @ model.coef_.T + model.intercept_
+        own = z[np.arange(len(y)), y]
+        z[np.arange(len(y)), y] = -np.inf
+        margin = (own - z.max(axis=1)).min()
+        square = (model.coef_**2).sum()
+        assert square / margin**2 >= shortest * (1 - 1e-6)
+    assert square / margin**2 == pytest.approx(shortest, rel=1e-3)
+    assert square == pytest.approx(shortest, rel=2e-4)

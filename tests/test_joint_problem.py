@@ -8,6 +8,7 @@ from layouts import LAYOUTS
 
 from fastlin._blocks import room_for
 from fastlin._data import as_rows
+from fastlin._joint_length import best_length
 from fastlin._joint_problem import Distributions, JointProblem, feasible
 
 LOSSES = ("log_loss", "sparsemax", "hinge")
@@ -177,3 +178,33 @@ def test_every_feasible_point_is_a_lower_bound(loss):
     assert problem.dual_loss(Q, rows) == pytest.approx(
         0.0 if loss != "log_loss" else -(s / s.sum()) @ np.where(Q > 0, Q * np.log(np.where(
             Q > 0, Q, 1)), 0).sum(axis=1), abs=1e-13)  # fmt: skip
+
+
+@pytest.mark.parametrize("loss", ["sparsemax", "hinge"])
+@pytest.mark.parametrize("noise", [0.0, 3.0])
+@pytest.mark.parametrize("length", [1e-3, 1.0, 1e4])
+def test_the_best_length_is_the_least_objective_along_weights(loss, noise, length):
+    rng = np.random.default_rng(4)
+    X, W = rng.normal(size=(40, 6)), rng.normal(size=(4, 6))
+    codes = (X @ W.T + noise * rng.normal(size=(40, 4))).argmax(axis=1)
+    s = rng.uniform(0.2, 3, 40)
+    target = Distributions.of_codes(codes, 4)
+    problem = JointProblem(as_rows(X), target, loss, l2=1e-3, weight=s)
+    W = length * W
+    t, mean_loss = best_length(problem, X @ W.T, float((W * W).sum()))
+    Q = np.eye(4)[codes]
+
+    def along(t):
+        return reference.objective(loss, t * W, 0.0, X, Q, s, l2=1e-3)
+
+    assert mean_loss == pytest.approx(reference.objective(loss, t * W, 0.0, X, Q, s), rel=1e-9)
+    others = np.geomspace(1e-7, 1e5, 400) / length
+    least = min(along(each) for each in [*others, *(t * (1 + 1e-4 * np.arange(-20, 21)))])
+    assert along(t) <= least * (1 + 1e-9)
+
+
+def test_weights_that_are_wrong_are_best_at_no_length():
+    X, codes = np.eye(3), np.array([0, 1, 2])
+    problem = JointProblem(as_rows(X), Distributions.of_codes(codes, 3), "hinge", l2=1e-3)
+    assert best_length(problem, -X, 3.0) == (0.0, 1.0)
+    assert best_length(problem, 0 * X, 0.0) == (0.0, 1.0)
