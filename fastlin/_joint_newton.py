@@ -16,13 +16,15 @@ intercepts; the intercepts are K more coordinates.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from ._blocks import column_squares, rmatvec, room_for
-from ._core import joint_blocks as _blocks
-from ._isa import ISA
+from ._centred import squares_about
+from ._class_factors import ClassFactors
 from ._joint_problem import (
     JointFit,
     JointProblem,
@@ -32,6 +34,7 @@ from ._joint_problem import (
     times,
 )
 from ._problem import LEAST_WITHOUT_PENALTY, Certificate
+from ._solve import is_little
 
 __all__ = ["Descent", "solve"]
 
@@ -42,6 +45,9 @@ _SMALL_BYTES = 1 << 21
 _LITTLE = 2e6
 # and weights beyond the number of rows
 _FEW_WEIGHTS = 64
+# Products of a step, at least and for so many columns, from which factors of the blocks of one
+# output are worth their making, and outputs up to which they are
+_MANY_PRODUCTS, _COLUMNS_PER_PRODUCT, _FEW_CLASSES = 6, 8, 64
 _MOST_TRIALS = 30
 # A residual below this share of the first is rounding, which steps along flat directions blow up.
 _FINEST = 1e-7
@@ -56,6 +62,10 @@ _NEAR = 0.8
 # all classes changes no loss. A share of the diagonal keeps such steps finite; it falls while whole
 # steps succeed.
 _DAMPING, _DAMPING_FALL, _DAMPING_RISE = 1e-2, 0.3, 4.0
+
+
+# (r, q), in the weights and in the intercepts, to a product of the same shapes
+_Inverse = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 def solve(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarray,
@@ -102,6 +112,8 @@ class Descent:
         self.share = problem.shares_of(np.arange(n))
         self.room, self.ones = room_for(X), np.ones(problem.n_classes)
         self.dense: np.ndarray | None = None  # centred rows, and a column of ones
+        self.factors: ClassFactors | None = None
+        self.products = 0  # of the last step
         self.centre = rmatvec(X, self.share)
         squares = column_squares(X, self.share)
         variance = squares - self.centre**2
@@ -135,6 +147,11 @@ class Descent:
     def move_to(self, W: np.ndarray, b: np.ndarray) -> None:
         """Go on from other weights."""
         self.point, self.certificate = self._at(W, b), None
+
+    @cached_property
+    def squares(self) -> np.ndarray:
+        """|x_i - c|^2 of each row"""
+        return squares_about(self.problem.X, self.centre)
 
     # packed arrays
 
@@ -198,7 +215,7 @@ class Descent:
             t *= self.share[rows, None]
             total += t.sum(axis=0)
             along[:, :K], along[:, K:] = t, 0.0
-            _blocks.add(ISA, problem.X, along, rows, out, self.room)
+            problem.add(along, rows, out, self.room)
         if problem.fit_intercept:
             out -= self._by_column(self.centre, total)
         return out, total
@@ -213,19 +230,41 @@ class Descent:
         inverse = np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=diagonal > 0)
         return diagonal, inverse
 
+    def _inverse_bend(self) -> np.ndarray:
+        """That of the Hessian in the intercepts, 0 where these are not free."""
+        inverse = self.point.inverse_bend
+        return inverse if self.problem.fit_intercept else np.zeros_like(inverse)
+
+    def _preconditioner(self, mask: np.ndarray | None, H: np.ndarray | None
+                        ) -> tuple[np.ndarray, _Inverse]:
+        """(the diagonal, (r, q) to about their (d, d_b)): by the diagonal, or where products are
+        dearer and it takes many, or factors cost next to nothing, by the blocks of one output
+        each."""
+        problem, p = self.problem, self.point.p
+        diagonal, inverse = self._diagonal()
+        n, d = problem.X.shape
+        smooth = problem.loss == "log_loss" and not problem.l1
+        if H is None and p is not None and smooth and problem.n_classes <= _FEW_CLASSES:
+            most = max(_MANY_PRODUCTS, d / _COLUMNS_PER_PRODUCT)
+            if self.products > most or (self.factors is None and is_little(n, d)):
+                self.factors = ClassFactors(problem, self.share, self.centre, self.squares, p)
+        if self.factors is not None:
+            return diagonal, self.factors.solve
+        if mask is not None:
+            inverse = inverse * mask
+        inverse_b = self._inverse_bend()
+        return diagonal, lambda r, q: (inverse * r, times(inverse_b, q))
+
     def _direction(self, r: np.ndarray, q: np.ndarray, mask: np.ndarray | None
                    ) -> tuple[np.ndarray, np.ndarray, float]:
         """(d, d_b, expected fall) by preconditioned conjugate gradients for the right side (r, q);
         d_b belongs to columns counted from their mean."""
-        problem = self.problem
-        diagonal, inverse = self._diagonal()
-        if mask is not None:
-            inverse = inverse * mask
-        inverse_b = self.point.inverse_bend
-        if not problem.fit_intercept:
-            inverse_b = np.zeros_like(inverse_b)
+        problem, inverse_b = self.problem, self._inverse_bend()
+        H = self._hessian()
+        diagonal, precondition = self._preconditioner(mask, H)
+        self.products = 0
         d, d_b = np.zeros_like(r), np.zeros_like(q)
-        y, y_b = inverse * r, times(inverse_b, q)
+        y, y_b = precondition(r, q)
         rho = float(r @ y) + float(q @ y_b)
         first, V, v, fall = rho, y.copy(), y_b.copy(), 0.0
         objective = self.point.objective
@@ -233,14 +272,14 @@ class Descent:
         self.largest = max(self.largest, size)
         # the nearer the optimum, the more exact a step pays
         accuracy = min(0.05, max(_FINEST, size / self.largest))
-        H = self._hessian()
-        for _ in range(_MOST_PRODUCTS):
+        while self.products < _MOST_PRODUCTS:
             if not rho > accuracy * accuracy * first:
                 break
             if H is None:
                 product, product_b = self._product(V, v)
             else:
                 product, product_b = np.split(H @ np.concatenate([V, v]), [len(V)])
+            self.products += 1
             if self.damping:
                 product += self.damping * (diagonal * V)
             if mask is not None:
@@ -254,9 +293,10 @@ class Descent:
             d_b += alpha * v
             r = r - alpha * product
             q = q - alpha * product_b
-            y, y_b = inverse * r, times(inverse_b, q)
-            if problem.l2 and self._gap_of(r, float(q @ y_b)) <= 0.2 * self.tol * objective:
+            if problem.l2 and self._gap_of(r, float(q @ times(inverse_b, q))) <= (
+                    0.2 * self.tol * objective):
                 break
+            y, y_b = precondition(r, q)
             rho, last = float(r @ y) + float(q @ y_b), rho
             V = y + (rho / last) * V
             v = y_b + (rho / last) * v

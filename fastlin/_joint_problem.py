@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -216,10 +217,35 @@ class JointProblem:
     def responses(self, W: np.ndarray, b: np.ndarray, rows: np.ndarray,
                   room: np.ndarray) -> np.ndarray:
         """W x_i + b of some rows, up to the width."""
-        z = np.empty((len(rows), self.width))
-        _blocks.respond(ISA, self.X, W, rows, z, room)
-        z[:, : self.n_classes] += b
+        K = self.n_classes
+        if self.values is None:
+            z = np.empty((len(rows), self.width))
+            _blocks.respond(ISA, self.X, W, rows, z, room)
+        else:
+            z = np.zeros((len(rows), self.width))
+            np.matmul(self._values_of(rows), next(self.groups(W))[1][:, :K], out=z[:, :K])
+        z[:, :K] += b
         return z
+
+    def add(self, by: np.ndarray, rows: np.ndarray, W: np.ndarray, room: np.ndarray) -> None:
+        """W += sum_i by_i x_i^T over some rows; `by` is as wide as responses."""
+        if self.values is None:
+            _blocks.add(ISA, self.X, by, rows, W, room)
+            return
+        K = self.n_classes
+        next(self.groups(W))[1][:, :K] += self._values_of(rows).T @ by[:, :K]
+
+    @cached_property
+    def values(self) -> np.ndarray | None:
+        """The rows as one array, where products by BLAS are faster than kernels for any layout."""
+        X = self.X
+        if X.layout != "dense" or X.dtype != np.float64 or self.width > _GROUP:
+            return None
+        return X.values.reshape(X.shape)
+
+    def _values_of(self, rows: np.ndarray) -> np.ndarray:
+        """Those of rows that follow each other, as in `blocks`."""
+        return self.values[rows[0] : rows[-1] + 1]
 
     def added(self, by: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """sum_i by(rows)_i x_i^T, packed; `by` gives numbers up to K."""
@@ -227,7 +253,7 @@ class JointProblem:
         for rows in self.blocks():
             wide = np.zeros((len(rows), self.width))
             wide[:, : self.n_classes] = by(rows)
-            _blocks.add(ISA, self.X, wide, rows, W, room)
+            self.add(wide, rows, W, room)
         return W
 
     def sums(self, W: np.ndarray, b: np.ndarray, with_bend: bool = False,
@@ -253,7 +279,7 @@ class JointProblem:
             slope += p.sum(axis=0)
             if gradient is not None:
                 z[:, :K], z[:, K:] = p, 0.0
-                _blocks.add(ISA, self.X, z, rows, gradient, room)
+                self.add(z, rows, gradient, room)
         return Sums(mean_loss, slope, bend, gradient)
 
     def _bend(self, p: np.ndarray, s: np.ndarray) -> np.ndarray:
@@ -275,8 +301,9 @@ class JointProblem:
     def bent(self, p: np.ndarray, along: np.ndarray) -> np.ndarray:
         """The Hessian of the loss in its responses at p, times a direction: row by row."""
         if self.loss == "log_loss":
-            t = p * along
-            return t - p * t.sum(axis=1, keepdims=True)
+            t = along - np.einsum("ik,ik->i", p, along)[:, None]
+            t *= p
+            return t
         inside = p > 0
         t = np.where(inside, along, 0.0)
         mean = t.sum(axis=1, keepdims=True) / inside.sum(axis=1, keepdims=True)

@@ -179,7 +179,7 @@ CALLERS = {
     "_delimited.py", "_dual_cd.py",
     "_dual_lanes.py", "_dual_newton.py", "_epochs.py", "_face.py", "_gram.py", "_isa.py",
     "_category_hashes.py", "_column_scales.py", "_far_columns.py", "_hstack.py", "_indicators.py",
-    "_joint_dual.py", "_joint_dual_newton.py", "_joint_model.py", "_joint_newton.py",
+    "_joint_dual.py", "_joint_dual_newton.py", "_joint_model.py",
     "_joint_problem.py",
     "_kernel_dual.py", "_kernel_perceptron.py", "_lanes.py", "_learner.py", "_linear.py",
     "_merged_names.py", "_mistakes.py", "_neighbors.py", "_ngram_counts.py", "_polynomial.py",
