@@ -14,10 +14,12 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Cancelled", "aside", "is_cancelled", "n_threads", "run"]
+__all__ = ["Cancelled", "aside", "is_cancelled", "n_threads", "portions", "run"]
 
 # Seconds between two looks at Ctrl-C, where a wait for threads can't be interrupted (Windows).
 _GLANCE = 0.2
+# The least portion of all work, for each thread
+_CRUMBS = 32
 
 
 class Cancelled(Exception):
@@ -57,6 +59,25 @@ def n_threads(n_jobs: int | None) -> int:
     affinity = getattr(os, "sched_getaffinity", None)
     cores = len(affinity(0)) if affinity else os.cpu_count() or 1
     return max(1, cores + 1 + int(n_jobs))
+
+
+def portions(work: np.ndarray, n_jobs: int | None) -> list[tuple[int, int]]:
+    """Ranges [first, stop) of the pieces that take `work`, to be given out in this order: each has
+    its share of half of what is left, so that the last ones are small and threads end at about the
+    same time (Polychronopoulos & Kuck 1987, "Guided self-scheduling", IEEE Transactions on
+    Computers C-36)."""
+    n, threads = len(work), n_threads(n_jobs)
+    if threads == 1:
+        return [(0, n)] if n else []
+    done = np.concatenate([[0.0], np.cumsum(work, dtype=np.float64)])
+    least, first, found = done[-1] / (_CRUMBS * threads), 0, []
+    while first < n:
+        size = max(least, (done[-1] - done[first]) / (2 * threads))
+        stop = int(np.searchsorted(done, done[first] + size, side="right")) - 1
+        stop = min(max(stop, first + 1), n)
+        found.append((first, stop))
+        first = stop
+    return found
 
 
 def aside(function: Callable[..., Any], *values: Any, **options: Any) -> Any:

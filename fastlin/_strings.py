@@ -25,8 +25,6 @@ __all__ = [
 
 # Cells of the recursion per call of the kernel: about 50 ms
 _CELLS_PER_CALL = 60_000_000
-# Tasks for each thread, so that none waits long for the last
-_TASKS = 4
 # Products of counts between two looks at Ctrl-C, and the share of counts other than 0 from which
 # they are multiplied as an array
 _PRODUCTS_PER_STRIP, _DENSE_SHARE = 50_000_000, 0.2
@@ -135,14 +133,15 @@ def subsequence_gram(S: Strings, T: Strings | None, length: int, decay: float,
         return np.zeros((len(S), len(T)))
     groups, starts = T.side_by_side()
     out = np.empty((len(S), len(T)))
-    step = max(1, -(-len(S) // (_parallel.n_threads(n_jobs) * _TASKS)))
+    # cells of each row; the longest strings, which are the last, come first
+    cells, groups_before = starts[-1] - starts, np.arange(len(S)) // _gram.STRINGS
+    work = S.lengths * (cells[groups_before] if symmetric else cells[0])
     tasks = [
-        partial(_fill, S.symbols, S.ends, groups, starts, length, decay, symmetric, out, first,
-                min(first + step, len(S)))
-        for first in range(0, len(S), step)
+        partial(_fill, S.symbols, S.ends, groups, starts, length, decay, symmetric, out,
+                len(S) - stop, len(S) - first)
+        for first, stop in _parallel.portions(work[::-1], n_jobs)
     ]
-    # longer strings first: they are the last
-    _parallel.run(tasks[::-1], n_jobs)
+    _parallel.run(tasks, n_jobs)
     if symmetric:
         mirror(out)
     found = np.empty_like(out)

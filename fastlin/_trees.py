@@ -32,7 +32,6 @@ _CHARACTERS_PER_CALL = 5_000_000
 # Pairs of nodes per call of the kernel: some 50 ms
 _PAIRS_PER_CALL = 10_000_000
 _FIRST_ROOM = 4096
-_TASKS = 4
 
 
 class Trees:
@@ -48,13 +47,13 @@ class Trees:
         self.sizes, self.production = sizes, production
         self.starts, self.children = starts, children
         self.ends = np.concatenate([[0], np.cumsum(sizes)])
-        first = np.repeat(self.ends[:-1], sizes)
-        nodes = np.arange(len(production))
-        of_tree = np.repeat(np.arange(len(sizes)), sizes)
-        order = np.argsort(of_tree * len(nodes) + production, kind="stable")
-        self.sorted = (order - first).astype(np.int32)
-        self.rank = np.empty(len(nodes), np.int32)
-        self.rank[order] = nodes - first
+        n, n_productions = len(production), int(production.max(initial=-1)) + 1
+        self.sorted, self.rank = np.empty((2, n), np.int32)
+        _brackets.by_production(
+            production, self.ends, np.repeat(np.arange(len(sizes)), sizes),
+            np.zeros(max(n_productions + 1, len(sizes)), np.int64), np.empty(n, np.int64),
+            self.sorted, self.rank,
+        )
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -106,11 +105,14 @@ def tree_gram(trees: Trees, n_rows: int, decay: float, n_jobs: int | None) -> np
     """K of the first n_rows trees with those behind them, or with themselves if there are none."""
     symmetric = n_rows == len(trees)
     out = np.empty((n_rows, n_rows if symmetric else len(trees) - n_rows))
-    step = max(1, -(-n_rows // (_parallel.n_threads(n_jobs) * _TASKS)))
+    # pairs of nodes of each row
+    pairs = trees.sizes[:n_rows] * float(trees.sizes[n_rows:].sum())
+    if symmetric:
+        pairs = trees.sizes * np.cumsum(trees.sizes[::-1])[::-1]
     tasks = [
         partial(_fill, trees, trees.ends, 0 if symmetric else n_rows, decay, symmetric, out,
-                first, min(first + step, n_rows))
-        for first in range(0, n_rows, step)
+                first, stop)
+        for first, stop in _parallel.portions(pairs, n_jobs)
     ]
     _parallel.run(tasks, n_jobs)
     if symmetric:

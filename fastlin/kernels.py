@@ -44,6 +44,8 @@ _CONSTRAINTS = {
     "normalize": Boolean(),
     "n_jobs": Either(Integer(), OneOf(None)),
 }
+# Rows that are normalised at a time
+_STRIP = 64
 # Sums of products below this have lost their digits.
 _SMALLEST = 1e-290
 
@@ -393,10 +395,12 @@ def _finished(gram: np.ndarray, parts: list, length: int, normalize: bool, symme
 
 
 def _normalized(gram: np.ndarray, own: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """K(s, t) / sqrt(K(s, s) K(t, t)); 0 where K(s, s) or K(t, t) is 0."""
+    """K(s, t) / sqrt(K(s, s) K(t, t)), written over K; 0 where K(s, s) or K(t, t) is 0."""
     left, right = (np.sqrt(np.where(values > 0, values, 1.0)) for values in (own, others))
-    lengths = np.outer(left, right)
-    return np.divide(gram, lengths, out=lengths)
+    for first in range(0, len(gram), _STRIP):
+        strip = gram[first : first + _STRIP]
+        strip /= np.outer(left[first : first + _STRIP], right)
+    return gram
 
 
 def _normalized_by_diagonal(gram: np.ndarray) -> np.ndarray:

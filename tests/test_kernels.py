@@ -7,6 +7,7 @@ from scipy import sparse
 
 import fastlin
 from fastlin import _strings, _trees, _vectors
+from fastlin._parallel import portions
 from fastlin.kernels import (
     linear_kernel,
     polynomial_kernel,
@@ -176,6 +177,26 @@ def test_trees(decay, monkeypatch):
     np.testing.assert_allclose(gram, normalized(expected, own, own), rtol=1e-12)
     np.testing.assert_allclose(tree_kernel(TREES[:5], TREES[3:], decay), gram[:5, 3:], rtol=1e-12)
     assert_kernel(gram)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+@pytest.mark.parametrize(
+    "work",
+    [np.ones(200), np.zeros(7), np.arange(50) ** 2, np.array([1, 1, 900, 1, 1]), np.empty(0)],
+)
+def test_portions_of_work_shrink_to_crumbs(work, n_threads):
+    found = portions(work, n_threads)
+    assert [i for first, stop in found for i in range(first, stop)] == list(range(len(work)))
+    assert all(first < stop for first, stop in found)
+    left = work.sum()
+    for first, stop in found:
+        mine = work[first:stop].sum()
+        share = left if n_threads == 1 else max(left / 2, work.sum() / 32) / n_threads
+        assert mine <= max(share, work[first]) * (1 + 1e-12)
+        left -= mine
+    if n_threads > 1 and len(work) == 200:
+        assert len(found) > 6 * n_threads
+        assert found[-1][1] - found[-1][0] <= 200 / (32 * n_threads)
 
 
 def test_a_deep_tree_needs_no_recursion():

@@ -102,7 +102,9 @@ WRITTEN = {
     "beside": {"sizes", "places", "indices", "values"},
     "encode": {"codes"},
     "hashed": {"out", "keys", "row_ends", "indices", "values"},
-    "brackets": {"production", "starts", "children", "sizes"},
+    "brackets": {
+        "production", "starts", "children", "sizes", "begins", "order", "ordered", "rank",
+    },
     "gram": {"out", "place", "room", "total", "shift", "first", "last"},
     "joint": {
         "b", "V", "u", "paid", "moments", "packed", "last", "collected", "value", "gradient", "out",

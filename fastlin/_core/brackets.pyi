@@ -18,3 +18,12 @@ class Brackets:
     def read(
         self, ends: NDArray[np.int64], sizes: NDArray[np.int64], tree: int, budget: int
     ) -> tuple[int, int]: ...
+def by_production(
+    production: NDArray[np.int32],
+    ends: NDArray[np.int64],
+    of_tree: NDArray[np.int64],
+    begins: NDArray[np.int64],
+    order: NDArray[np.int64],
+    ordered: NDArray[np.int32],
+    rank: NDArray[np.int32],
+) -> None: ...

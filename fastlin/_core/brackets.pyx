@@ -73,3 +73,33 @@ cdef class Brackets:
                         sizes[tree] = self.b.n_nodes - before
                         tree += 1
         return tree, 0 if status == FL_TREE_MORE else status
+
+
+def by_production(const int32_t[::1] production, const int64_t[::1] ends,
+                  const int64_t[::1] of_tree, int64_t[::1] begins, int64_t[::1] order,
+                  int32_t[::1] ordered, int32_t[::1] rank):
+    """The nodes of each tree by production, then by number, and the place of each in that.
+
+    Tree t has the nodes ends[t] ... ends[t + 1] - 1, which count from 0 in `ordered` and `rank`;
+    `begins` holds zeros, one more than there are productions and as many as trees. Two sorts by
+    counting: all nodes by production, then those by tree.
+    """
+    cdef Py_ssize_t k, n = production.shape[0], n_trees = ends.shape[0] - 1
+    cdef int64_t v, place
+    with nogil:
+        for k in range(n):
+            begins[production[k] + 1] += 1
+        for k in range(1, begins.shape[0]):
+            begins[k] += begins[k - 1]
+        for k in range(n):
+            place = begins[production[k]]
+            begins[production[k]] = place + 1
+            order[place] = k
+        for k in range(n_trees):
+            begins[k] = ends[k]
+        for k in range(n):
+            v = order[k]
+            place = begins[of_tree[v]]
+            begins[of_tree[v]] = place + 1
+            ordered[place] = <int32_t> (v - ends[of_tree[v]])
+            rank[v] = <int32_t> (place - ends[of_tree[v]])
