@@ -87,6 +87,12 @@ class GramRows:
         self.clock += 1
         self.stamp[slots] = self.clock
 
+    def row(self, number: int) -> np.ndarray:
+        """One row, which stays until it has to go."""
+        if self.place[number] < 0:
+            self.load(np.array([number]))
+        return self.rows[self.place[number]]
+
     def release(self) -> None:
         """Give back the memory of rows, unless they are all there."""
         if not self.is_whole:

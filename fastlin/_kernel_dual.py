@@ -9,8 +9,8 @@ models (`fl_losses.h`); what differs is which row comes next.
 Losses with a kink leave most variables at a bound, and few rows of the Gram matrix are ever needed:
 there the pair that gains most moves (`fl_pairs.h`), which keeps the constraint of the free
 intercept, and rows that sit at a bound with room to spare are left out until the others are done.
-Where C is so large that pairs get nowhere, rows whose Gram matrix has room are solved from inside
-(`_kernel_interior`), if they are few or their matrix is one of low rank.
+Where C is so large that pairs get nowhere, rows are solved from inside (`_kernel_interior`), if
+they are few or their Gram matrix is one of low rank.
 All variables of the logistic loss move, so rows are visited in turn, with the intercept treated by
 the centred proximal point method (`fl_dual.h`); a greedy choice would have to look at all rows for
 each.
@@ -90,11 +90,11 @@ def solve_kernel(problem: Problem, gram: GramRows, n_bytes: int, tol: float, max
             passes += ascend(problem, gram.rows, mass, best.v, best.intercept, best.offered_gap,
                              aim, max_iter - passes)
         return best.fit(passes, tol)
-    inside = problem.loss == "hinge" and 8 * n * n <= n_bytes
+    inside = problem.loss == "hinge"
     most = _LAST if n <= _LITTLE else _FAR if n <= MOST_ROWS else _FARTHER
     passes = coordinates(aim, min(max_iter, most if inside else max_iter))
     if best.gap > tol and passes < max_iter and inside:
-        passes += ascend_inside(problem, gram.all_rows(), mass, best.offered_gap, tol,
+        passes += ascend_inside(problem, gram, n_bytes, mass, best.offered_gap, tol,
                                 max_iter - passes)
     if best.gap > tol and passes < max_iter:
         passes += coordinates(tol, max_iter - passes)

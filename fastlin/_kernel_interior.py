@@ -16,7 +16,9 @@ machines", SIAM Journal on Optimization 13). Its matrix is Q with more on the di
 Where pairs are slow on many rows, Q is near a matrix of low rank: L L^T by the Cholesky method with
 pivots (Fine & Scheinberg 2001, "Efficient SVM training using low-rank kernel representations",
 Journal of Machine Learning Research 2). With it systems cost n r^2 and not n^3/3. What it leaves
-out is not lost: it preconditions conjugate gradients on the system of Q itself.
+out is not lost: it preconditions conjugate gradients on the system of Q itself. Where there is no
+room for Q it has to leave out nothing but rounding, and stands for Q; the r rows that it takes are
+all that is made of the kernel then.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ._gram_rows import GramRows
 from ._kernel_newton import MOST_ROWS
 from ._lapack import lapack, matmul
 from ._parallel import Cancelled, is_cancelled
@@ -40,25 +43,27 @@ _LEAST_WAY = 1e-6
 # What is added to the diagonal where rounding has left a negative eigenvalue, as shares of it
 _RIDGES = (0.0, 1e-14, 1e-12, 1e-10, 1e-8)
 # Of many rows, the share of them that a low rank may be; what is left on the diagonal then at most,
-# and what is as good as nothing, as shares of the largest entry
+# and what is as good as nothing, as shares of the largest entry; bytes of an entry of L, twice
 _LOW, _LEFT, _NOTHING = 0.4, 1e-8, 1e-13
+_ENTRY = 16
 # Rows up to which a factor of all, n^3/3, is better than no answer
 _MANY = 5000
 # Conjugate gradients of a system: how many, and what is left of its right side
 _MOST_PRODUCTS, _EXACT = 30, 1e-10
 
 
-def ascend_inside(problem: Problem, gram: np.ndarray, mass: np.ndarray,
+def ascend_inside(problem: Problem, gram: GramRows, n_bytes: int, mass: np.ndarray,
                   measure: Callable[[np.ndarray], float], tol: float, most: int) -> int:
     """Take steps until `measure`, given dual variables, returns a gap of at most tol, or steps gain
     no more; returns how many, at most so many, and none where rows are too many."""
-    n, Q = len(gram), None
-    if n > MOST_ROWS:
-        Q = _Low.of(gram, problem.y)
+    n, Q = gram.n, None
+    whole = gram.all_rows() if 8 * n * n <= n_bytes else None
+    if n > MOST_ROWS or whole is None:
+        Q = _Low.of(gram, whole, problem.y, n_bytes)
     if Q is None:
-        if n > _MANY:
+        if n > _MANY or whole is None:
             return 0
-        Q = _Whole(gram, problem.y)
+        Q = _Whole(whole, problem.y)
     at, most = _Inside(Q, problem.y, mass), min(most, _MOST)
     for steps in range(1, most + 1):
         if is_cancelled():
@@ -122,12 +127,13 @@ class _Inside:
 class _Signed:
     """Q: the kernel with signs y."""
 
-    def __init__(self, gram: np.ndarray, y: np.ndarray):
+    def __init__(self, gram: np.ndarray | None, y: np.ndarray):
         self.gram, self.y = gram, y
         self.factor: tuple | None = None
 
     def times(self, u: np.ndarray) -> np.ndarray:
         """Q u"""
+        assert self.gram is not None
         return self.y * (self.gram @ (self.y * u))
 
 
@@ -138,6 +144,7 @@ class _Whole(_Signed):
         """Prepare for systems with that much more; whether there is a factor."""
         from scipy.linalg import LinAlgError, cho_factor
 
+        assert self.gram is not None
         size = float(np.diagonal(self.gram).max())
         for ridge in _RIDGES:
             matrix = self.y[:, None] * self.gram
@@ -160,16 +167,17 @@ class _Whole(_Signed):
 class _Low(_Signed):
     """The same for Q near L L^T with few columns, which are those of the kernel with signs y."""
 
-    def __init__(self, gram: np.ndarray, y: np.ndarray, L: np.ndarray, left: np.ndarray):
+    def __init__(self, gram: np.ndarray | None, y: np.ndarray, L: np.ndarray, left: np.ndarray):
         super().__init__(gram, y)
         self.L, self.left = y[:, None] * L, left
         self.more = self.inverse = left
 
     @classmethod
-    def of(cls, gram: np.ndarray, y: np.ndarray) -> _Low | None:
+    def of(cls, gram: GramRows, whole: np.ndarray | None, y: np.ndarray, n_bytes: int
+           ) -> _Low | None:
         """By the pivots that are left the largest; None where too many columns are needed."""
-        n = len(gram)
-        left, most = np.diagonal(gram).copy(), int(_LOW * n)
+        n, left = gram.n, gram.diagonal.copy()
+        most = int(min(_LOW * n, n_bytes / (_ENTRY * n)))
         size, k = float(left.max(initial=0.0)), 0
         L = np.zeros((n, most), order="F")
         while k < most:
@@ -178,14 +186,20 @@ class _Low(_Signed):
             at = int(left.argmax())
             if left[at] <= _NOTHING * size:
                 break
-            column = (gram[at] - L[:, :k] @ L[at, :k]) / np.sqrt(left[at])
+            column = (gram.row(at) - L[:, :k] @ L[at, :k]) / np.sqrt(left[at])
             L[:, k] = column
             left -= column * column
             left[at] = 0.0
             k += 1
-        if left.max(initial=0.0) > _LEFT * size:
+        if left.max(initial=0.0) > (_LEFT if whole is not None else _NOTHING) * size:
             return None
-        return cls(gram, y, np.ascontiguousarray(L[:, :k]), np.maximum(left, 0.0))
+        return cls(whole, y, np.ascontiguousarray(L[:, :k]), np.maximum(left, 0.0))
+
+    def times(self, u: np.ndarray) -> np.ndarray:
+        """Q u"""
+        if self.gram is None:
+            return self.L @ (self.L.T @ u) + self.left * u
+        return super().times(u)
 
     def factored(self, more: np.ndarray) -> bool:
         """Prepare for systems with that much more; whether there is a factor."""
