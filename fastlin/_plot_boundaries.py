@@ -216,11 +216,6 @@ def perceptron_steps(estimator: Any, X: Any, y: Any, *, max_epochs: int = 10,
 
     References
     ----------
-    F. Rosenblatt, "The perceptron: a probabilistic model for information storage and organization
-    in the brain", Psychological Review 65, 1958.
-
-    References
-    ----------
     .. [1] F. Rosenblatt, "The perceptron: a probabilistic model for information storage and
        organization in the brain", Psychological Review 65, 1958.
 

@@ -128,12 +128,8 @@ def probability_curves(estimators: Any, X: Any, column: int = 0, *, ax: Any = No
 
     References
     ----------
-    A. F. T. Martins, R. F. Astudillo, "From softmax to sparsemax", ICML 2016, figure 1.
-
-    References
-    ----------
     .. [1] A. F. T. Martins, R. F. Astudillo, "From softmax to sparsemax: a sparse model of
-       attention and multi-label classification", ICML 2016.
+       attention and multi-label classification", ICML 2016, figure 1.
 
     Examples
     --------
@@ -202,6 +198,11 @@ def loss_zoo(losses: Sequence[str] | None = None, *, kind: str = "margin",
         If a name is not one of a loss of that kind.
     ImportError
         If matplotlib is not installed.
+
+    References
+    ----------
+    .. [1] T. Hastie, R. Tibshirani, J. Friedman, "The elements of statistical learning", 2009,
+       figures 10.4 and 10.5.
 
     Examples
     --------

@@ -101,12 +101,10 @@ def lp_balls(ps: Sequence[float] = (0.5, 1, 2, 4, np.inf), *, ax: Any = None) ->
 
     References
     ----------
-    R. Tibshirani, "Regression shrinkage and selection via the lasso", JRSS B 58, 1996, figure 2.
-
-    References
-    ----------
     .. [1] I. E. Frank, J. H. Friedman, "A statistical view of some chemometrics regression
        tools", Technometrics 35, 1993.
+    .. [2] R. Tibshirani, "Regression shrinkage and selection via the lasso", JRSS B 58, 1996,
+       figure 2.
 
     Examples
     --------

@@ -59,6 +59,11 @@ def learning_curve(estimator: Any, X: Any, y: Any, *, ax: Any = None, **options:
     ImportError
         If matplotlib is not installed.
 
+    References
+    ----------
+    .. [1] C. Cortes, L. D. Jackel, S. A. Solla, V. Vapnik, J. S. Denker, "Learning curves:
+       asymptotic values and rate of convergence", NIPS 1993.
+
     Examples
     --------
     >>> import numpy as np
@@ -120,6 +125,11 @@ def cv_curve(
         If there is no such parameter or score.
     ImportError
         If matplotlib is not installed.
+
+    References
+    ----------
+    .. [1] M. Stone, "Cross-validatory choice and assessment of statistical predictions", Journal of
+       the Royal Statistical Society B 36, 1974.
 
     Examples
     --------

@@ -48,6 +48,10 @@ def convergence(curves: dict[str, Any], *, against: str = "seconds",
     ImportError
         If matplotlib is not installed.
 
+    References
+    ----------
+    .. [1] L. Bottou, O. Bousquet, "The tradeoffs of large scale learning", NIPS 2007.
+
     Examples
     --------
     >>> from fastlin import plot

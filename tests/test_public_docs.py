@@ -4,6 +4,7 @@ import ast
 import inspect
 import math
 import re
+from operator import attrgetter
 
 import pytest
 
@@ -49,6 +50,35 @@ def test_public_docstrings_exist(public):
             named = parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
             if named and parameter.name not in ("self", "cls"):
                 assert re.search(rf"\b{parameter.name}\b", text), f"{public}: {parameter.name}"
+
+
+def sections(text):
+    """The headings of a docstring."""
+    return re.findall(r"^(\S.*)\n-+$", text, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("public", SHOWN)
+def test_sections_come_once(public):
+    found = sections(inspect.getdoc(PUBLIC[public]))
+    assert len(found) == len(set(found))
+
+
+BEYOND_LINES = [
+    *(f"plot.{function}" for function in fastlin.plot.__all__),
+    *(f"kernels.{function}" for function in fastlin.kernels.__all__),
+    "optim.minimize", "PolynomialFeatures", "KNeighborsClassifier", "KernelPerceptron",
+    "KernelSVC", "KernelLogisticRegression", "BridgeRegressor", "BridgeClassifier", "Ridge",
+    "separability", "margin", "mistake_bound",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("public", BEYOND_LINES)
+def test_what_goes_beyond_lines_names_its_source(public):
+    text = inspect.getdoc(attrgetter(public)(fastlin))
+    found = sections(text)
+    assert len(found) == len(set(found))
+    assert "References" in found
+    assert re.search(r"\b(1[789]|20)\d\d\b", text.partition("References")[2])
 
 
 @pytest.mark.parametrize("public", [public for public in PUBLIC if public not in SHOWN])
