@@ -34,8 +34,9 @@ _OF_LINES = ("hinge", "epsilon_insensitive")
 _OF_MARGINS = ("log_loss", "hinge", "squared_hinge")
 # The gap is estimated on every so many rows, where there are many.
 _STRIDE, _MANY_ROWS = 8, 4096
-# A gap so many times its estimate means that rows rest that should not.
-_SURPRISE = 4.0
+# A gap so many times its estimate means that rows rest that should not, or where it is small that
+# the weights in single precision have drifted from what the dual variables make of them.
+_SURPRISE, _BLURRED = 4.0, 1e-4
 # So many epochs without a smaller estimate are for double precision.
 _IDLE = 3
 # Entries per column that make vectors of all columns cheap beside a pass over the rows
@@ -63,7 +64,7 @@ def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
         epoch += 1
         is_last = epoch == max_iter
         due = watch.is_due(epoch, ascent.estimate(best.objective))
-        if watch.idle >= _IDLE:
+        if watch.idle >= _IDLE or watch.is_blurred:
             ascent.refine()
         if is_last or due:
             gap = best.offer(ascent, is_last)
@@ -71,6 +72,8 @@ def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
                 break
             if gap > _SURPRISE * watch.expected:
                 ascent.wake_all()
+                if gap <= _BLURRED:
+                    ascent.refine()
             if ascent.can_leap and watch.is_slow(epoch, gap, len(ascent.active) / len(problem.y)):
                 epoch += ascent.leap(best, min(LEAP, max_iter - epoch))
                 if best.is_good:
@@ -88,7 +91,7 @@ class _Best:
         self.problem, self.tol = problem, tol
         few = _without_rows(problem)
         nothing = np.zeros(len(few.y))
-        self.coef = np.zeros(problem.X.shape[1])
+        self.coef: np.ndarray | None = None
         self.intercept = few.best_intercept(nothing)
         self.zero = few.mean_loss(nothing)
         self.objective = few.mean_loss(nothing + self.intercept)
@@ -177,11 +180,12 @@ class _Best:
         """The answer. Its certificate is measured from nothing but the answer itself: what was
         known on the way holds roundings, which a column far from 0 makes large."""
         problem, objective, bound, dual = self.problem, self.objective, self.bound, self.dual
+        coef = np.zeros(problem.X.shape[1]) if self.coef is None else self.coef
         if not self.is_exact:
-            objective = problem.primal(matvec(problem.X, self.coef, self.intercept), self.coef)
+            objective = problem.primal(matvec(problem.X, coef, self.intercept), coef)
             bound = problem.dual(dual, rmatvec(problem.X, problem.weighted(dual)))
         certificate = Certificate.of(objective, bound, self.zero)
-        return Fit(self.coef, self.intercept, n_iter, certificate,
+        return Fit(coef, self.intercept, n_iter, certificate,
                    certificate.relative_gap <= tol, dual)
 
 
@@ -218,7 +222,8 @@ class _Ascent:
         self._measure()
         self.a = np.zeros(n) if start is None else _dual_of(problem, start)
         self.u = np.zeros(X.shape[1], np.float32 if single else np.float64)
-        self._sum_up()
+        if self.a.any():
+            self._sum_up()
         if problem.fit_intercept:
             self.state["B"] = (b if start is None else start.intercept) - self._offset()
         self.logit = _NOTHING
@@ -246,7 +251,7 @@ class _Ascent:
     def _sum_up(self) -> np.ndarray:
         """u, s and U from the dual variables; returns u in double."""
         pull = self.mass * self.a
-        exact = rmatvec(self.problem.X, pull) if self.a.any() else np.zeros(len(self.u))
+        exact = rmatvec(self.problem.X, pull)
         self.u[:] = exact
         if self.problem.fit_intercept:
             b = self.intercept()

@@ -14,6 +14,9 @@ _LEAST_RATIO = 0.05
 _PATIENCE = 20
 # A gap of this size asks for double precision, and so does one that no longer falls by the factor.
 _SINGLE_GAP, _PROGRESS = 1e-6, 0.5
+# An estimate this small that an epoch does not lower by the factor `_PROGRESS` is, where steps are
+# in single precision, mostly their rounding.
+_BLURRED = 1e-5
 # Passes over all rows that Newton's method is worth
 LEAP = 100
 # Epochs, however few rows they visit
@@ -28,6 +31,8 @@ class Watch:
         self.last, self.gap, self.expected, self.estimate = 0, np.inf, np.inf, np.inf
         # the least estimate, and the epochs since
         self.least, self.idle = np.inf, 0
+        # whether single precision may be what holds the estimate up
+        self.is_blurred = False
 
     def is_due(self, epoch: int, estimate: float) -> bool:
         """Whether the gap of this epoch's end is likely to be at most tol."""
@@ -35,6 +40,7 @@ class Watch:
         fall = estimate / self.estimate if 0 < self.estimate < np.inf else 1.0
         self.expected = estimate * min(1.0, fall**0.5)
         self.estimate = estimate
+        self.is_blurred = estimate <= _BLURRED and fall > _PROGRESS
         self.idle = 0 if estimate < self.least else self.idle + 1
         self.least = min(self.least, estimate)
         likely = self.ratio * self.expected <= _MARGIN * self.tol

@@ -266,12 +266,17 @@ class ExactClassifierMixin:
         """Set the public attributes; classes that no row stands for can't be predicted."""
         for fit in fits:
             check_finite(fit.coef, fit.intercept, dtype)
-        self.coef_ = np.zeros((n_outputs, self.n_features_in_), dtype)
+        if n_outputs == len(fits) == 1 and fits[0].coef.dtype == dtype:
+            self.coef_ = fits[0].coef[np.newaxis]
+        else:
+            self.coef_ = np.zeros((n_outputs, self.n_features_in_), dtype)
+            for k, fit in zip(places, fits, strict=True):
+                self.coef_[k] = fit.coef
         self.intercept_ = np.full(n_outputs, -np.inf)
         n_iter = np.zeros(n_outputs, dtype=np.int32)
         self.objective_, self.duality_gap_ = np.zeros(n_outputs), np.zeros(n_outputs)
         for k, fit in zip(places, fits, strict=True):
-            self.coef_[k], self.intercept_[k], n_iter[k] = fit.coef, fit.intercept, fit.n_iter
+            self.intercept_[k], n_iter[k] = fit.intercept, fit.n_iter
             self.objective_[k] = fit.certificate.objective
             self.duality_gap_[k] = fit.certificate.relative_gap
         self.n_iter_ = self._counted(n_iter)
