@@ -39,7 +39,7 @@ MODULES = {
     "respond": [],
     "scorer": [],
     "documents": [],
-    "text": ["fl_text.c"],
+    "text": ["fl_text.c", "fl_text_dispatch.c"],
     "ngrams": ["fl_ngrams.c", "fl_ngrams_text.c"],
     "names": [],
     "parse": ["fl_svmlight.c"],
@@ -65,6 +65,11 @@ ISAS = {
     "base": (_LANE_FLAGS, []),
     "avx2": ([*_LANE_FLAGS, "-mavx2"], ["/arch:AVX2"]),
     "avx512": ([*_LANE_FLAGS, "-mavx512f", "-mavx512dq", "-mavx512vl"], ["/arch:AVX512"]),
+}
+# Instruction set -> the further flags of fl_text.c, which is compiled once more for each of these.
+TEXT_FLAGS = {
+    "avx2": [],
+    "avx512": ["-mavx512bw", "-mavx512vbmi2", "-mbmi2", "-mpopcnt"],
 }
 # Element type -> macros
 TYPES = {"f32": [], "f64": [("FL_MULTI_DOUBLE", "1")]}
@@ -122,6 +127,8 @@ class BuildExt(build_ext):
             extension.extra_link_args += link_args
             if extension.name.endswith(".multi"):
                 self.add_kernels(extension, kind)
+            if extension.name.endswith(".text"):
+                self.add_text_kernels(extension, kind)
         super().build_extensions()
 
     def add_kernels(self, extension, kind):
@@ -132,25 +139,38 @@ class BuildExt(build_ext):
             if isa != "base" and not (is_x86_64() and self.can_compile(flags)):
                 continue
             extension.define_macros.append((f"FL_WITH_{isa.upper()}", "1"))
-            tables = [("src_c/fl_gram.c", isa, [("FL_GRAM_TABLE", f"fl_gram_{isa}")])]
+            tables = [("fl_gram.c", isa, [("FL_GRAM_TABLE", f"fl_gram_{isa}")])]
             for type_name, type_macros in TYPES.items():
                 name = f"{isa}_{type_name}"
                 macros = [("FL_MULTI_TABLE", f"fl_multi_{name}"), *type_macros]
-                tables.append(("src_c/fl_multi.c", name, macros))
+                tables.append(("fl_multi.c", name, macros))
             for source, folder, macros in tables:
-                extension.extra_objects += self.compiler.compile(
-                    [source],
-                    output_dir=os.path.join(self.build_temp, folder),
-                    macros=[
-                        *macros,
-                        (f"FL_ISA_{isa.upper()}", "1"),
-                        *([("FL_HAS_SSE2", "1")] if is_x86_64() else []),
-                        *([("FL_DEBUG", "1")] if DEBUG else []),
-                    ],
-                    include_dirs=["src_c"],
-                    extra_postargs=[*extension.extra_compile_args, *flags],
-                    depends=extension.depends,
-                )
+                macros = [
+                    *macros,
+                    (f"FL_ISA_{isa.upper()}", "1"),
+                    *([("FL_HAS_SSE2", "1")] if is_x86_64() else []),
+                ]
+                self.add_object(extension, source, folder, macros, flags)
+
+    def add_text_kernels(self, extension, kind):
+        """Compile fl_text.c per instruction set, and say which of them there are."""
+        for isa, more_flags in TEXT_FLAGS.items():
+            flags = ISAS[isa][1] if kind == "msvc" else [*ISAS[isa][0], *more_flags]
+            if is_x86_64() and self.can_compile(flags):
+                extension.define_macros.append((f"FL_WITH_{isa.upper()}", "1"))
+                macros = [("FL_TEXT_TABLE", f"fl_text_{isa}")]
+                self.add_object(extension, "fl_text.c", f"text_{isa}", macros, flags)
+
+    def add_object(self, extension, source, folder, macros, flags):
+        """Compile a C file with macros and flags of its own into an extension."""
+        extension.extra_objects += self.compiler.compile(
+            [f"src_c/{source}"],
+            output_dir=os.path.join(self.build_temp, folder),
+            macros=[*macros, *([("FL_DEBUG", "1")] if DEBUG else [])],
+            include_dirs=["src_c"],
+            extra_postargs=[*extension.extra_compile_args, *flags],
+            depends=extension.depends,
+        )
 
     def can_compile(self, flags):
         """Whether the compiler knows these flags."""

@@ -18,6 +18,7 @@ from ._base import Estimator
 from ._core.documents import Block
 from ._core.ngrams import NgramTable
 from ._core.text import TextHasher
+from ._isa import ISA
 from ._parallel import n_threads, run
 from ._params import Boolean, Constraint, Either, FloatType, Integer, OneOf
 from ._text_blocks import Share, shares_of, text_blocks
@@ -331,6 +332,7 @@ class HashingVectorizer(TextAnalysis, Estimator):
         hasher = TextHasher(
             raw, done, kind, least, stop_words, self.n_features, shortest, longest,
             self.alternate_sign, self.binary, _NORM_ORDER[self.norm], self.hash == "fast",
+            ISA,
         )
         hasher.set_word_bits(self._unit_bits())
         return hasher

@@ -7,6 +7,7 @@
  * buckets, or one word over and over, goes by digits instead, so that no text takes more than
  * linear time. */
 #include "fl_text_keys.h"
+#include "fl_text_row.h"
 
 /* Insertion may move each n-gram of a batch about half this far on average. */
 #define CROWDED 8
@@ -36,16 +37,26 @@ FL_INLINE uint32_t *second_of(const fl_text *t) { return (uint32_t *)t->spare + 
 /* The bucket of a key, for a scale of 2^32 * buckets / (2 * n_features). */
 FL_INLINE uint32_t bucket_of(uint32_t key, uint64_t scale) { return (uint32_t)(key * scale >> 32); }
 
+#ifdef FL_WIDE_TEXT
+FL_INLINE int64_t counts_to_begins(uint16_t *buckets, int64_t n_buckets)
+{
+    return wide_counts_to_begins(buckets, n_buckets);
+}
+#else
 /* Four counters as one number, the first lowest, on any machine. */
 FL_INLINE uint64_t four_counters(const uint16_t *p)
 {
     return (uint64_t)p[0] | (uint64_t)p[1] << 16 | (uint64_t)p[2] << 32 | (uint64_t)p[3] << 48;
 }
 
-/* From counters to where their buckets begin; the product adds up four of them at once. */
-static void counts_to_begins(uint16_t *buckets, int64_t n_buckets)
+/* From counters to where their buckets begin; returns the sum of the squares of the counters. The
+ * product adds up four of them at once. */
+static int64_t counts_to_begins(uint16_t *buckets, int64_t n_buckets)
 {
     uint64_t below = 0;
+    int32_t squares = 0;
+    for (int64_t b = 0; b < n_buckets; b++)
+        squares += (int16_t)buckets[b] * (int16_t)buckets[b];
     for (int64_t b = 0; b < n_buckets; b += 4) {
         uint64_t here = four_counters(buckets + b), ends = here * 0x0001000100010001u;
         uint64_t begins = ends - here + below * 0x0001000100010001u;
@@ -53,7 +64,9 @@ static void counts_to_begins(uint16_t *buckets, int64_t n_buckets)
             buckets[b + k] = (uint16_t)(begins >> (16 * k));
         below += ends >> 48;
     }
+    return squares;
 }
+#endif
 
 /* Distribute the n keys over about 2 n buckets in order; returns whether these are small. */
 static int distribute(fl_text *t)
@@ -61,19 +74,15 @@ static int distribute(fl_text *t)
     const uint32_t *keys = keys_of(t);
     uint32_t *out = second_of(t);
     uint16_t *buckets = t->buckets;
-    int64_t n = t->n_keys, n_buckets = (2 * n + 3) / 4 * 4;
+    int64_t n = t->n_keys, n_buckets = (2 * n + 31) / 32 * 32;
     uint64_t scale = ((uint64_t)n << 32) / t->mapping.n_features;
-    int32_t squares = 0;
     if (n > FL_TEXT_BATCH)
         return 0;
     memset(buckets, 0, (size_t)n_buckets * sizeof *buckets);
     for (int64_t i = 0; i < n; i++)
         buckets[bucket_of(keys[i], scale)]++;
-    for (int64_t b = 0; b < n_buckets; b++)
-        squares += (int16_t)buckets[b] * (int16_t)buckets[b];
-    if (squares > CROWDED * n)
+    if (counts_to_begins(buckets, n_buckets) > CROWDED * n)
         return 0;
-    counts_to_begins(buckets, n_buckets);
     for (int64_t i = 0; i < n; i++)
         out[buckets[bucket_of(keys[i], scale)]++] = keys[i];
     return 1;
@@ -113,9 +122,18 @@ static int64_t insert(fl_text_entry *entries, int64_t first, int64_t n, uint32_t
     return n + 1;
 }
 
+#ifdef FL_WIDE_TEXT
+static void append_sorted(fl_text *t, uint32_t *keys)
+{
+    for (int32_t k = 0; k < 32; k++)
+        keys[t->n_keys + k] = UINT32_MAX;
+    wide_sort(keys, t->n_keys);
+    t->n_entries += wide_count(keys, t->n_keys, t->entries + t->n_entries);
+}
+#else
 /* Append keys that all but are sorted. The largest so far waits, so that the next may go before it
  * without a branch: few are further from their place than that. */
-static void append_sorted(fl_text *t, const uint32_t *keys)
+static void append_sorted(fl_text *t, uint32_t *keys)
 {
     fl_text_entry *entries = t->entries;
     int64_t first = t->n_entries, last = first - 1;
@@ -138,6 +156,8 @@ static void append_sorted(fl_text *t, const uint32_t *keys)
     }
     t->n_entries = last + 1;
 }
+
+#endif
 
 /* Move the keys to entries, which has room for them. */
 static void flush(fl_text *t)
@@ -333,3 +353,10 @@ void fl_text_begin(fl_text *t, const fl_words_bytes *bytes, const uint8_t *docum
     t->n_keys = t->n_entries = t->needed = t->n_grams = 0;
     fl_words_begin(&t->words, bytes, document, length);
 }
+
+#ifdef FL_TEXT_TABLE
+extern const fl_text_kernels FL_TEXT_TABLE;
+const fl_text_kernels FL_TEXT_TABLE = {
+    fl_text_advance, fl_text_squares, fl_text_quotients_f32, fl_text_quotients_f64,
+};
+#endif

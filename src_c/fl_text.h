@@ -59,34 +59,68 @@ typedef struct {
     int64_t n_keys, n_entries, needed, n_grams;
 } fl_text;
 
+/* The build compiles fl_text.c with FL_TEXT_TABLE for instruction sets that not every processor
+ * has: only the table of that name is seen from elsewhere then. */
+#ifdef FL_TEXT_TABLE
+#  define FL_TEXT_LINKAGE static
+#else
+#  define FL_TEXT_LINKAGE
+#endif
+
 /* Set what is derived. */
-void fl_text_init(fl_text *t);
+FL_TEXT_LINKAGE void fl_text_init(fl_text *t);
 
 /* Start the row of a document; of length 0 if the caller is to add features one by one. */
-void fl_text_begin(fl_text *t, const fl_words_bytes *bytes, const uint8_t *document,
-                   int64_t length);
+FL_TEXT_LINKAGE void fl_text_begin(fl_text *t, const fl_words_bytes *bytes,
+                                   const uint8_t *document, int64_t length);
 
 /* Tokenise, hash and count until the row is complete, the budget (about one unit per byte and
  * eight per n-gram; the rest is written back) is spent, or a buffer is full. */
-fl_text_status fl_text_advance(fl_text *t, int64_t *budget);
+FL_TEXT_LINKAGE fl_text_status fl_text_advance(fl_text *t, int64_t *budget);
 
 /* Count one feature that the caller has put in words.text[0 .. length) as it is. The row is begun
  * with fl_text_begin and ended with fl_text_finish. Returns DONE, NEEDS_ENTRIES or TOO_MANY. */
-fl_text_status fl_text_add(fl_text *t, int32_t length);
+FL_TEXT_LINKAGE fl_text_status fl_text_add(fl_text *t, int32_t length);
 
 /* Count ids[0 .. n) as their columns; a column of -1 does not count. *done says how far it came: it
  * goes on from there. Returns DONE, NEEDS_ENTRIES or TOO_MANY. */
-fl_text_status fl_text_add_columns(fl_text *t, const uint32_t *ids, int64_t n,
-                                   const int32_t *columns, int64_t *done);
+FL_TEXT_LINKAGE fl_text_status fl_text_add_columns(fl_text *t, const uint32_t *ids, int64_t n,
+                                                   const int32_t *columns, int64_t *done);
 
 /* Bring what was counted to entries[0 .. n_entries), each column once and in order. A column whose
  * signs cancel stays, with count 0. */
-void fl_text_finish(fl_text *t);
+FL_TEXT_LINKAGE void fl_text_finish(fl_text *t);
 
 /* The hash of bytes behind which FL_WORDS_PADDING more may be read. */
-uint64_t fl_text_hash(const fl_text *t, const uint8_t *bytes, int32_t length);
+FL_TEXT_LINKAGE uint64_t fl_text_hash(const fl_text *t, const uint8_t *bytes, int32_t length);
 
 /* What becomes of a hash: twice its column, plus one if it counts -1. */
-uint32_t fl_text_key(const fl_text *t, uint64_t hash);
+FL_TEXT_LINKAGE uint32_t fl_text_key(const fl_text *t, uint64_t hash);
+
+/* The sum of the squares of the counts of a row. */
+FL_TEXT_LINKAGE int64_t fl_text_squares(const fl_text_entry *row, int64_t n);
+
+/* Write the counts of a row that are not 0 divided by `total`, and their columns; returns how
+ * many. */
+FL_TEXT_LINKAGE int64_t fl_text_quotients_f32(const fl_text_entry *row, int64_t n, double total,
+                                              int32_t *FL_RESTRICT indices,
+                                              float *FL_RESTRICT data);
+FL_TEXT_LINKAGE int64_t fl_text_quotients_f64(const fl_text_entry *row, int64_t n, double total,
+                                              int32_t *FL_RESTRICT indices,
+                                              double *FL_RESTRICT data);
+
+/* What takes the time, for one instruction set. */
+typedef struct {
+    fl_text_status (*advance)(fl_text *t, int64_t *budget);
+    int64_t (*squares)(const fl_text_entry *row, int64_t n);
+    int64_t (*quotients_f32)(const fl_text_entry *row, int64_t n, double total,
+                             int32_t *FL_RESTRICT indices, float *FL_RESTRICT data);
+    int64_t (*quotients_f64)(const fl_text_entry *row, int64_t n, double total,
+                             int32_t *FL_RESTRICT indices, double *FL_RESTRICT data);
+} fl_text_kernels;
+
+/* Those of an instruction set (fl_dispatch.h), or of less where the processor lacks a part of it
+ * that text needs. */
+const fl_text_kernels *fl_text_kernels_of(int32_t isa);
 
 #endif

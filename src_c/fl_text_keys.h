@@ -5,10 +5,13 @@
 #include "fl_fasthash.h"
 #include "fl_murmur.h"
 #include "fl_text.h"
+#include "fl_text_wide.h"
 
 /* States of MurmurHash3 kept for the n-grams of one word, and blocks mixed in at a time. */
 #define MURMUR_STATES 64
 #define MURMUR_STEP 4
+/* Bytes of words whose n-grams are hashed side by side: the longest of them keeps all waiting. */
+#define LONG_TEXT 1024
 
 /* Words whose n-grams get the fast hash at a time, and the longest of these n-grams. */
 #define FAST_BATCH 256
@@ -125,14 +128,53 @@ FL_INLINE int64_t murmur_keys_by(fl_text *t, int32_t stop, uint32_t *FL_RESTRICT
     return n_hashes;
 }
 
+#ifdef FL_WIDE_TEXT
+/* The same for words, 16 at a time, up to where an n-gram has more bytes, or the room ends. */
+static int64_t murmur_keys_of_words(fl_text *t, int32_t stop, uint32_t *hashes, int64_t capacity)
+{
+    const fl_words *w = &t->words;
+    int64_t most = 16 * ((int64_t)t->max_n - t->min_n + 1), n_hashes = 0;
+    while (t->next < stop && n_hashes + most <= capacity) {
+        int32_t first = t->next, left = w->n_words - first;
+        int32_t n = stop - first < 16 ? stop - first : 16;
+        int32_t last = t->max_n - 1 < left - n ? n + t->max_n - 1 : left;
+        if (w->starts[first + last] - w->starts[first] > LONG_TEXT)
+            break;
+        n_hashes += wide_murmur_ngrams(w->text, w->starts + first, n, left, t->min_n, t->max_n,
+                                       hashes + n_hashes);
+        t->next += n;
+    }
+    hashes_to_keys(t->mapping, hashes, n_hashes);
+    return n_hashes;
+}
+#endif
+
 static int64_t murmur_keys(fl_text *t, int32_t stop, uint32_t *hashes, uint32_t *tails,
                            int64_t capacity)
 {
     if (t->words.kind != FL_WORDS_WORD)
         return murmur_keys_by(t, stop, hashes, tails, capacity, 0);
+#ifdef FL_WIDE_TEXT
+    int64_t n_keys = murmur_keys_of_words(t, stop, hashes, capacity);
+    if (n_keys > 0)
+        return n_keys;
+    stop = stop - t->next < 16 ? stop : t->next + 16;
+#endif
     if (t->max_n == 1)
         return murmur_keys_by(t, stop, hashes, tails, capacity, MURMUR_STEP / 2);
     return murmur_keys_by(t, stop, hashes, tails, capacity, MURMUR_STEP);
+}
+
+/* The fast hashes of n words; up to seven more may be written. */
+FL_INLINE void hash_words(const uint8_t *text, const int32_t *starts, int32_t n,
+                          uint64_t *FL_RESTRICT hashes)
+{
+#ifdef FL_WIDE_TEXT
+    wide_hash_words(text, starts, n, hashes);
+#else
+    for (int32_t i = 0; i < n; i++)
+        hashes[i] = fl_fasthash_word(text + starts[i], starts[i + 1] - 1 - starts[i]);
+#endif
 }
 
 /* As murmur_keys, for words and the fast hash; no n-gram has more than FAST_LONGEST of them. Every
@@ -140,7 +182,7 @@ static int64_t murmur_keys(fl_text *t, int32_t stop, uint32_t *hashes, uint32_t 
 static int64_t fast_keys_of_words(fl_text *t, int32_t stop, uint32_t *FL_RESTRICT keys,
                                   int64_t capacity)
 {
-    uint64_t words[FAST_BATCH + FAST_LONGEST], ngrams[FAST_BATCH];
+    uint64_t words[FAST_BATCH + FAST_LONGEST + 7], ngrams[FAST_BATCH];
     const fl_words *w = &t->words;
     int64_t n_keys = 0, most = t->max_n - t->min_n + 1;
     while (t->next < stop) {
@@ -151,10 +193,7 @@ static int64_t fast_keys_of_words(fl_text *t, int32_t stop, uint32_t *FL_RESTRIC
         if (n_starts == 0)
             break;
         n_read = n_starts + t->max_n - 1 < left ? n_starts + t->max_n - 1 : left;
-        for (int32_t i = 0; i < n_read; i++) {
-            int32_t begin = w->starts[first + i], end = w->starts[first + i + 1];
-            words[i] = fl_fasthash_word(w->text + begin, end - 1 - begin);
-        }
+        hash_words(w->text, w->starts + first, n_read, words);
         for (int32_t n = 1; n <= t->max_n; n++) {
             int32_t n_whole = n_starts < left - n + 1 ? n_starts : left - n + 1;
             for (int32_t i = 0; i < n_whole; i++) {

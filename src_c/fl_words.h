@@ -13,6 +13,14 @@
 
 #include "fl_common.h"
 
+/* FL_WIDE_TEXT is defined where text may be read in registers of 64 bytes whose bytes can be moved
+ * together: AVX-512 with VBMI2, and BMI2. */
+#if defined(__AVX512VBMI2__) && defined(__AVX512BW__) && defined(__AVX512DQ__) \
+    && defined(__AVX512VL__) && defined(__BMI2__)
+#  include <immintrin.h>
+#  define FL_WIDE_TEXT
+#endif
+
 /* What a table says of a byte: 0 and 1 as below, else the byte to store in its place. */
 #define FL_WORDS_SEPARATOR 0
 #define FL_WORDS_MULTIBYTE 1
@@ -85,6 +93,95 @@ FL_INLINE int32_t fl_words_shortcut(const uint8_t *kept)
     return first == 1 ? 64 + lower_bit : 0;
 }
 
+/* The word that begins at `begin` has ended. If it has too few characters it is taken back: without
+ * a branch, since the lengths of words cannot be predicted. */
+FL_INLINE void fl_words_end_word(fl_words *w, int32_t begin)
+{
+    int32_t is_long = w->used - begin - w->more_bytes >= w->least;
+    w->text[w->used] = ' ';
+    w->used = is_long ? w->used + 1 : begin;
+    w->n_words += is_long;
+    w->starts[w->n_words] = w->used;
+    w->more_bytes = 0;
+}
+
+#ifdef FL_WIDE_TEXT
+/* Bytes as they are stored, those that separate words as spaces; bit i of *in_words says whether
+ * byte i does not. All must be ASCII. */
+FL_INLINE __m512i fl_words_lower_wide(__m512i x, uint8_t lower_bit, uint64_t *in_words)
+{
+    const __m512i low = _mm512_set1_epi8(32), spaces = _mm512_set1_epi8(' ');
+    __m512i from_a = _mm512_sub_epi8(_mm512_or_si512(x, low), _mm512_set1_epi8('a'));
+    __m512i from_0 = _mm512_sub_epi8(x, _mm512_set1_epi8('0'));
+    uint64_t letters = _mm512_cmplt_epu8_mask(from_a, _mm512_set1_epi8(26));
+    uint64_t others = _mm512_cmplt_epu8_mask(from_0, _mm512_set1_epi8(10))
+                      | _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8('_'));
+    x = _mm512_or_si512(x, _mm512_maskz_set1_epi8(letters, (char)lower_bit));
+    *in_words = letters | others;
+    return _mm512_mask_mov_epi8(spaces, *in_words, x);
+}
+
+/* Of up to 32 spaces, given as bits among those of the bytes kept, the places behind them, the
+ * first of which is `used` in text. A few more are written. */
+FL_INLINE void fl_words_put_starts(int32_t *starts, int32_t used, uint64_t spaces, uint64_t kept)
+{
+    static const uint8_t places[FL_WORDS_CHUNK] = {
+        1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22,
+        23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44,
+        45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64,
+    };
+    __m512i behind = _mm512_maskz_compress_epi8(_pext_u64(spaces, kept),
+                                                _mm512_loadu_si512(places));
+    const __m512i from = _mm512_set1_epi32(used);
+    __m128i first = _mm512_castsi512_si128(behind), second = _mm512_extracti32x4_epi32(behind, 1);
+    _mm512_storeu_si512(starts, _mm512_add_epi32(_mm512_cvtepu8_epi32(first), from));
+    _mm512_storeu_si512(starts + 16, _mm512_add_epi32(_mm512_cvtepu8_epi32(second), from));
+}
+
+/* Take chunks, of which there must be room for one, as long as there is room and they are ASCII;
+ * returns whether the first was. What stays of all 64 bytes, word characters and a space behind
+ * each word, is found by masks and moved together. */
+FL_INLINE int fl_words_take_chunks(fl_words *w)
+{
+    int64_t before = w->position;
+    int32_t used = w->used, n_words = w->n_words;
+    int32_t length = used - w->starts[n_words] - w->more_bytes;
+    /* The word under way: whether there is one, of one character. */
+    uint64_t goes_on = length > 0, is_one = length == 1;
+    uint64_t needs_two = 0 - (uint64_t)(w->least > 1);
+    while (w->position < w->length && used < w->text_capacity - FL_WORDS_CHUNK) {
+        int64_t left = w->length - w->position;
+        int32_t n = left < FL_WORDS_CHUNK ? (int32_t)left : FL_WORDS_CHUNK;
+        uint64_t in_words, single, ended, kept;
+        __m512i x = _mm512_maskz_loadu_epi8(~UINT64_C(0) >> (FL_WORDS_CHUNK - n),
+                                            w->document + w->position);
+        if (_mm512_movepi8_mask(x) != 0)
+            break;
+        x = fl_words_lower_wide(x, (uint8_t)(w->bytes->shortcut & 32), &in_words);
+        if (FL_UNLIKELY((is_one & needs_two & ~in_words) != 0)) {
+            used = w->starts[n_words];
+            w->more_bytes = 0;
+            goes_on = 0;
+        }
+        /* Whether the last of 64 is alone is not known yet. */
+        single = in_words & ~(in_words << 1 | goes_on) & ~(in_words >> 1 | UINT64_C(1) << 63);
+        single &= needs_two;
+        ended = ~in_words & ((in_words & ~single) << 1 | goes_on);
+        kept = (in_words & ~single) | ended;
+        _mm512_storeu_si512(w->text + used, _mm512_maskz_compress_epi8(kept, x));
+        fl_words_put_starts(w->starts + n_words + 1, used, ended, kept);
+        n_words += (int32_t)_mm_popcnt_u64(ended);
+        used += (int32_t)_mm_popcnt_u64(kept);
+        w->position += n;
+        w->more_bytes = ended != 0 ? 0 : w->more_bytes;
+        goes_on = in_words >> 63;
+        is_one = goes_on & ~(in_words >> 62);
+    }
+    w->used = used;
+    w->n_words = n_words;
+    return w->position > before;
+}
+#else
 #ifndef FL_SSE2
 /* Bit i says whether byte i of 64 is zero; all must be below 128. */
 FL_INLINE uint64_t fl_words_zero_bytes(const uint8_t *bytes)
@@ -137,18 +234,6 @@ FL_INLINE int fl_words_lower(const uint8_t *from, uint8_t lower_bit, uint8_t *ke
 #endif
 }
 
-/* The word that begins at `begin` has ended. If it has too few characters it is taken back: without
- * a branch, since the lengths of words cannot be predicted. */
-FL_INLINE void fl_words_end_word(fl_words *w, int32_t begin)
-{
-    int32_t is_long = w->used - begin - w->more_bytes >= w->least;
-    w->text[w->used] = ' ';
-    w->used = is_long ? w->used + 1 : begin;
-    w->n_words += is_long;
-    w->starts[w->n_words] = w->used;
-    w->more_bytes = 0;
-}
-
 /* Append bytes; up to FL_WORDS_COPY behind them are written too. */
 FL_INLINE void fl_words_append(fl_words *w, const uint8_t *bytes, int32_t n)
 {
@@ -159,7 +244,7 @@ FL_INLINE void fl_words_append(fl_words *w, const uint8_t *bytes, int32_t n)
 }
 
 /* Take the next chunk if it is ASCII; 0 if it is not. There must be room for it. */
-FL_INLINE int fl_words_take_chunk(fl_words *w)
+FL_INLINE int fl_words_take_chunks(fl_words *w)
 {
     uint8_t chunk[FL_WORDS_CHUNK], kept[FL_WORDS_CHUNK + FL_WORDS_COPY];
     const uint8_t *from = w->document + w->position;
@@ -188,6 +273,7 @@ FL_INLINE int fl_words_take_chunk(fl_words *w)
     w->position += n;
     return 1;
 }
+#endif
 
 /* ---- byte by byte ---- */
 
@@ -255,7 +341,7 @@ FL_INLINE int fl_words_fill(fl_words *words)
         int fits = w.bytes->shortcut && w.used < w.text_capacity - FL_WORDS_CHUNK;
         int64_t stop = w.position + FL_WORDS_CHUNK;
         stop = stop < w.length ? stop : w.length;
-        if (fits && fl_words_take_chunk(&w))
+        if (fits && fl_words_take_chunks(&w))
             continue;
         /* Where one byte is not ASCII others often follow. */
         while (w.position < stop && w.used < w.text_capacity - 4)

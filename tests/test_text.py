@@ -17,6 +17,7 @@ from text_reference import assert_same, murmur3, peer, random_documents, referen
 import fastlin.text
 from fastlin._analyzers import byte_classes
 from fastlin._core.documents import Block
+from fastlin._core.multi import instruction_sets
 from fastlin._core.text import TextHasher
 from fastlin.text import HashingVectorizer
 
@@ -81,7 +82,7 @@ def test_bytes_of_any_table():
     table = byte_classes(True).copy()
     table[ord("-")], table[ord("e")] = ord("-"), 0
     documents = random_documents(20, seed=3)
-    hasher = TextHasher(table, table, 0, 2, None, 2**20, 1, 1, False, False, 0, False)
+    hasher = TextHasher(table, table, 0, 2, None, 2**20, 1, 1, False, False, 0, False, 0)
     hasher.load(Block(documents))
     indptr, indices, data = np.zeros(21, np.int64), np.empty(10**5, np.int32), np.empty(10**5)
     assert hasher.advance(indptr, indices, data) == 0
@@ -97,7 +98,7 @@ def test_bytes_of_any_table():
 
 
 def hasher_of(n_features):
-    return TextHasher(*TABLES, 0, 2, None, n_features, 1, 1, True, False, 0, False)
+    return TextHasher(*TABLES, 0, 2, None, n_features, 1, 1, True, False, 0, False, 0)
 
 
 @given(st.binary(max_size=70))
@@ -323,3 +324,40 @@ def test_rows_hold_the_same_matrix(parameters, layout):
     matrix = HashingVectorizer(**parameters).transform(texts)
     assert (rows.layout, rows.shape) == (layout, matrix.shape)
     assert (rows.to_csr() != matrix).nnz == 0
+
+
+# ---- instruction sets ----
+
+
+def awkward_documents():
+    """Words of all lengths, alone or over and over, at the edges of chunks and of buffers."""
+    rng = np.random.default_rng(1)
+    letters = "abcdefghijklmnopqrstuvwxyzABCXYZ0189__--..,  \n"
+    found = random_documents(30, seed=2, longest=300)
+    found += ["".join(rng.choice(list(letters), size)) for size in (63, 64, 65, 1000, 9000, 40000)]
+    found += ["a b " * 40, "the cat " * 700 + "sat", "a", "ab", " ", "_" * 20000, "x " * 300 + "yz"]
+    found += [" ".join("w" * k for k in (1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 40, 300, 2000, 1))]
+    found += ["é" + "x " * 70, "x" * 63 + "é a", "x" * 63 + " é a b", ("é" + "a" * 63) * 3]
+    common = [f"w{k}" for k in np.minimum(rng.zipf(1.3, 20000), 5000)]
+    return [*found, " ".join(common[:300]), " ".join(common)]
+
+
+@pytest.mark.parametrize("hash", ["murmur3", "fast"])
+@pytest.mark.parametrize("params", [
+    {}, {"ngram_range": (1, 2)}, {"ngram_range": (2, 3), "n_features": 1000},
+    {"ngram_range": (1, 2), "alternate_sign": False, "n_features": 2**31 - 1},
+    {"ngram_range": (1, 2), "dtype": np.float32}, {"norm": None}, {"norm": "l1"},
+    {"token_pattern": r"(?u)\b\w+\b", "n_features": 10**6}, {"ngram_range": (40, 41)},
+    {"analyzer": "char", "ngram_range": (1, 3)}, {"analyzer": "char_wb", "ngram_range": (3, 3)},
+    {"n_features": 3, "ngram_range": (1, 2)}, {"stop_words": ["ab", "the"], "lowercase": False},
+], ids=lambda p: ",".join(map(str, p.values())))
+def test_every_instruction_set_gives_the_same_rows(hash, params, monkeypatch):
+    documents = awkward_documents()
+    found = []
+    for _, number, here in instruction_sets():
+        if here:
+            monkeypatch.setattr("fastlin.text.ISA", number)
+            found.append(HashingVectorizer(hash=hash, **params).transform(documents))
+    expected = peer(documents, **params) if hash == "murmur3" else found[0]
+    for X in found:
+        assert_same(X, expected)

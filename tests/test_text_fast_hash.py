@@ -55,7 +55,7 @@ def reference(documents, n_features=2**20, alternate_sign=True, binary=False, **
 
 def hasher_of(n_features, alternate_sign=True):
     tables = byte_classes(True), byte_classes(False)
-    return TextHasher(*tables, 0, 2, None, n_features, 1, 1, alternate_sign, False, 0, True)
+    return TextHasher(*tables, 0, 2, None, n_features, 1, 1, alternate_sign, False, 0, True, 0)
 
 
 @given(st.one_of(st.binary(max_size=40), st.text(" ab\x00", max_size=40).map(str.encode)))

@@ -108,7 +108,7 @@ def test_a_lone_surrogate_in_a_feature_is_refused(params):
 ])
 def test_bytes_that_are_not_utf8_are_never_read_past(raw):
     # Python never sends such bytes to the kernel; it must hold its bounds all the same.
-    hasher = TextHasher(*TABLES, 0, 2, None, 2**20, 1, 1, False, False, 0, False)
+    hasher = TextHasher(*TABLES, 0, 2, None, 2**20, 1, 1, False, False, 0, False, 0)
     hasher.set_word_bits(word_bits())
     hasher.load(Block([bytes(bytearray(raw))]))
     indptr, indices, data = np.zeros(2, np.int64), np.empty(64, np.int32), np.empty(64)
@@ -118,7 +118,7 @@ def test_bytes_that_are_not_utf8_are_never_read_past(raw):
 
 
 def test_the_kernel_takes_only_what_it_was_prepared_for():
-    hasher = TextHasher(*TABLES, 0, 2, None, 16, 1, 1, False, False, 0, False)
+    hasher = TextHasher(*TABLES, 0, 2, None, 16, 1, 1, False, False, 0, False, 0)
     with pytest.raises(ValueError):
         hasher.load(Block([b"bytes before set_word_bits"]))
     with pytest.raises(ValueError):
@@ -127,4 +127,4 @@ def test_the_kernel_takes_only_what_it_was_prepared_for():
         hasher.set_word_bits(word_bits()[:-1].copy())
     for bad in ((0, 1, 1), (2**31, 1, 1), (16, 0, 1), (16, 2, 1)):
         with pytest.raises(ValueError):
-            TextHasher(*TABLES, 0, 2, None, *bad, False, False, 0, False)
+            TextHasher(*TABLES, 0, 2, None, *bad, False, False, 0, False, 0)

@@ -95,13 +95,25 @@ cdef extern from "fl_text.h" nogil:
     void fl_text_init(fl_text *t)
     void fl_text_begin(
         fl_text *t, const fl_words_bytes *bytes, const uint8_t *document, int64_t length)
-    fl_text_status fl_text_advance(fl_text *t, int64_t *budget)
     fl_text_status fl_text_add(fl_text *t, int32_t length)
     fl_text_status fl_text_add_columns(
         fl_text *t, const uint32_t *ids, int64_t n, const int32_t *columns, int64_t *done)
     void fl_text_finish(fl_text *t)
     uint64_t fl_text_hash(const fl_text *t, const uint8_t *bytes, int32_t length)
     uint32_t fl_text_key(const fl_text *t, uint64_t hash)
+
+cdef extern from "fl_text.h" nogil:
+    ctypedef struct fl_text_kernels:
+        fl_text_status (*advance)(fl_text *t, int64_t *budget) noexcept nogil
+        int64_t (*squares)(const fl_text_entry *row, int64_t n) noexcept nogil
+        int64_t (*quotients_f32)(
+            const fl_text_entry *row, int64_t n, double total, int32_t *indices,
+            float *data) noexcept nogil
+        int64_t (*quotients_f64)(
+            const fl_text_entry *row, int64_t n, double total, int32_t *indices,
+            double *data) noexcept nogil
+
+    const fl_text_kernels *fl_text_kernels_of(int32_t isa)
 
 cdef extern from "fl_ngrams.h" nogil:
     ctypedef enum fl_ngrams_status:

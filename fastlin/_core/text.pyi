@@ -19,6 +19,7 @@ class TextHasher:
         binary: bool,
         norm: int,
         is_fast: bool,
+        isa: int,
     ) -> None: ...
     @property
     def n_rows(self) -> int: ...

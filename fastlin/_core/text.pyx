@@ -15,60 +15,34 @@ from .documents cimport (
 from .ngrams cimport NgramTable
 
 
-# Most counts are less than this in size: their quotients by the norm of a row are in a table.
-cdef enum:
-    FEW = 8
-
-
 cdef int64_t write_row(
-    const fl_text_entry *row, int64_t n, bint binary, int norm, int32_t *indices, real *data
+    const fl_text_kernels *kernels, const fl_text_entry *row, int64_t n, bint binary, int norm,
+    int32_t *indices, real *data
 ) noexcept nogil:
     """Write a row to the output and return its length.
 
     Binary: 1 for every column that an n-gram fell into. Else the counts, and none for a column
     where signs cancelled.
     """
-    cdef int64_t k, kept = 0, squares = 0
+    cdef int64_t k, kept = 0, squares
     if binary:
         for k in range(n):
             indices[k] = row[k].column
             data[k] = <real>1
         normalise(data, n, norm)
         return n
-    if norm == 2:
-        for k in range(n):
-            squares += <int64_t>row[k].count * row[k].count
+    squares = kernels.squares(row, n) if norm == 2 else 0
     # Small counts have exact squares in either type, whose sum does not depend on the order: it is
     # what `normalise` finds one after the other.
     if 0 < squares < 1 << 24:
-        return write_quotients(row, n, sqrt(<double>squares), indices, data)
+        if real is float:
+            return kernels.quotients_f32(row, n, sqrt(<double>squares), indices, data)
+        return kernels.quotients_f64(row, n, sqrt(<double>squares), indices, data)
     for k in range(n):
         indices[kept] = row[k].column
         data[kept] = <real>row[k].count
         kept += row[k].count != 0
     normalise(data, kept, norm)
-    return kept
-
-
-cdef int64_t write_quotients(
-    const fl_text_entry *row, int64_t n, double total, int32_t *indices, real *data
-) noexcept nogil:
-    """Write the counts that are not 0 divided by their norm; returns how many."""
-    cdef int64_t k, kept = 0
-    cdef int32_t count
-    cdef real quotients[2 * FEW]
-    for k in range(2 * FEW):
-        quotients[k] = <real>(k - FEW)
-    divide(quotients, 2 * FEW, total)
-    for k in range(n):
-        count = row[k].count
-        indices[kept] = row[k].column
-        if -FEW <= count < FEW:
-            data[kept] = quotients[count + FEW]
-        else:
-            data[kept] = <real>count
-            divide(&data[kept], 1, total)
-        kept += count != 0
     return kept
 
 
@@ -91,9 +65,12 @@ cdef class TextHasher:
         0 (none), 1 or 2.
     is_fast : bool
         Whether hashes are those of fl_fasthash.h, else MurmurHash3.
+    isa : int
+        The number of an instruction set that this processor has (`multi.instruction_sets`).
     """
 
     cdef fl_text t
+    cdef const fl_text_kernels *kernels
     cdef bint binary
     cdef int norm
     cdef const uint8_t[::1] raw_class, done_class
@@ -111,6 +88,7 @@ cdef class TextHasher:
         self, const uint8_t[::1] raw_class, const uint8_t[::1] done_class, int kind, int32_t least,
         NgramTable stop_words, int64_t n_features, int32_t min_n, int32_t max_n,
         bint alternate_sign, bint binary, int norm, bint is_fast,
+        int isa,
     ):
         if not 0 <= kind <= 2 or not 1 <= least <= 2:
             raise ValueError
@@ -131,6 +109,7 @@ cdef class TextHasher:
         grow_words(&self.t.words, FIRST_TEXT)
         grow_entries(&self.t, 2 * FL_TEXT_BATCH)
         fl_text_init(&self.t)
+        self.kernels = fl_text_kernels_of(isa)
 
     def __dealloc__(self):
         free_text(&self.t)
@@ -232,7 +211,7 @@ cdef class TextHasher:
                 if self.nnz + n > room or self.n_rows + 1 >= indptr.shape[0]:
                     return FL_TEXT_NEEDS_ENTRIES
                 if n > 0:
-                    self.nnz += write_row(self.t.entries, n, self.binary, self.norm,
+                    self.nnz += write_row(self.kernels, self.t.entries, n, self.binary, self.norm,
                                           &indices[self.nnz], &data[self.nnz])
                 self.n_rows += 1
                 indptr[self.n_rows] = self.nnz
@@ -244,7 +223,7 @@ cdef class TextHasher:
                 fl_text_begin(&self.t, &self.done if span.is_lowered else &self.raw,
                               span.document, span.length)
                 self.begun = True
-            status = fl_text_advance(&self.t, &budget)
+            status = self.kernels.advance(&self.t, &budget)
             if status != FL_TEXT_DONE:
                 return status
             self.current += 1
