@@ -7,7 +7,9 @@ long fit counts the columns in a sample of the rows and, where it pays, trains o
 the most frequent column first, and in each row the entries of frequent columns first. Measured on
 bags of words with 1.3 million columns: 22 % less time per epoch on an idle machine, half where
 others use the cache too; new numbers without a new order of entries gain half of that, and nothing
-is gained where the weights fit the cache or columns come by frequency anyway (one-hot data).
+is gained where the weights fit the cache or columns come by frequency anyway (one-hot data). Where
+a column fills a line, as 16 models do, frequent neighbours still share pages: 38 % less time per
+epoch on the same data, by new numbers alone.
 
 Where there are fewer entries than columns, as in a few thousand hashed texts, most columns do not
 occur at all. Training then has weights for those that do, in their old order, and no pass over the
@@ -27,6 +29,9 @@ from ._memory import machine_bytes
 __all__ = ["ColumnOrder", "only_occurring", "prepared"]
 
 _LINE_BYTES = 64
+# Pages, and how many have their addresses in the processor's table: 1024 to 3072 on recent ones.
+# Larger pages need not exist below a virtual machine.
+_PAGE_BYTES, _NEAR_PAGES = 4096, 2048
 # Entries that are counted: enough to find the columns that matter.
 _SAMPLE = 1 << 21
 # The share of entries that must newly find their weight in the cache
@@ -110,21 +115,36 @@ def _by_frequency(X: Rows, column_bytes: int) -> tuple[Rows, ColumnOrder | None]
     rows = max(1, _PIECE * n // X.nnz)
     for start in range(0, n, rows * step):
         _columns.count(X, counts, start, min(start + rows * step, n), step)
-    groups, entries = _columns.frequencies(counts, 1)
-    cached = NEAR_BYTES // column_bytes
-    width = max(1, _LINE_BYTES // column_bytes)
-    now = _share_of_first(*_columns.frequencies(counts, width), cached // width)
-    if _share_of_first(groups, entries, cached) < now + _GAIN:
+    groups = _groups(counts, column_bytes)
+    if groups is None:
         return X, None
     place = _columns.places(counts, groups)
-    indices = np.empty_like(X.indices)
-    values = np.empty(0 if X.values is None else X.nnz, X.dtype)
-    for start in range(0, n, rows):
-        _columns.renumber(X, place, indices, values, start, min(start + rows, n))
+    indices, values = np.empty_like(X.indices), X.values
+    if column_bytes >= _LINE_BYTES:
+        for start in range(0, n, rows):
+            _columns.relabel(X, place, indices, start, min(start + rows, n))
+    else:
+        values = np.empty(0 if X.values is None else X.nnz, X.dtype)
+        for start in range(0, n, rows):
+            _columns.renumber(X, place, indices, values, start, min(start + rows, n))
     renumbered = _rows.make_rows(
         X.layout, n, d, None if X.values is None else values, indices, X.indptr, X.dtype
     )
     return renumbered, ColumnOrder(place)
+
+
+def _groups(counts: np.ndarray, column_bytes: int) -> np.ndarray | None:
+    """How many columns were counted so often, if enough entries find their weight nearer once the
+    columns go by frequency: in the lines that the cache holds, or where a column has a line to
+    itself, in the pages whose addresses the processor holds."""
+    near, unit = NEAR_BYTES, _LINE_BYTES
+    if column_bytes >= _LINE_BYTES:
+        near, unit = _NEAR_PAGES * _PAGE_BYTES, _PAGE_BYTES
+    groups, entries = _columns.frequencies(counts, 1)
+    cached = near // column_bytes
+    width = max(1, unit // column_bytes)
+    now = _share_of_first(*_columns.frequencies(counts, width), cached // width)
+    return None if _share_of_first(groups, entries, cached) < now + _GAIN else groups
 
 
 def _entry_bytes(X: Rows) -> int:

@@ -56,6 +56,39 @@ def test_renumbered_rows_are_the_rows_with_frequent_columns_first(layout):
     assert (np.diff(octave) >= 0).all()
 
 
+@pytest.mark.memory
+@pytest.mark.parametrize("layout", ["csr", "ones", "signed"])
+def test_where_a_column_fills_a_line_entries_keep_their_order(layout):
+    rows = layouts()[layout]
+    wide = 64 // rows.dtype.itemsize
+    renumbered, columns = prepared(rows, wide, 10)
+    assert columns is not None and renumbered.layout == layout
+    np.testing.assert_array_equal(columns.place, prepared(rows, 1, 10)[1].place)
+    before, after = rows.to_csr(), renumbered.to_csr()
+    np.testing.assert_array_equal(after.indptr, before.indptr)
+    np.testing.assert_array_equal(after.indices, columns.place[before.indices])
+    np.testing.assert_array_equal(after.data, before.data)
+    assert renumbered.values is None or np.shares_memory(renumbered.values, rows.values)
+    assert prepared(renumbered, wide, 10) == (renumbered, None)
+
+
+@pytest.mark.filterwarnings("ignore::fastlin.ConvergenceWarning")
+def test_models_side_by_side_have_the_bits_of_the_columns_as_they_come(monkeypatch):
+    X, y = bag_of_words()
+    X, taken, found = X.astype(np.float32), [], []
+    for answer in (prepared, lambda rows, *_: (rows, None)):
+        monkeypatch.setattr(
+            "fastlin._onepass.prepared",
+            lambda *arguments, _to=answer: taken.append(_to(*arguments)) or taken[-1],
+        )
+        search = GridSearchCV(SGDClassifier(max_iter=3, random_state=0), {"alpha": [1e-4, 1e-3]})
+        search.fit(X, y)
+        found.append((search.cv_results_["mean_test_score"], search.best_estimator_.coef_))
+    assert taken[0][1] is not None and taken[-1][1] is None
+    np.testing.assert_array_equal(found[0][0], found[1][0])
+    np.testing.assert_array_equal(found[0][1], found[1][1])
+
+
 def test_what_does_not_pay_is_left_alone():
     rows = layouts()["csr"]
     uniform, _ = bag_of_words()

@@ -18,3 +18,6 @@ def renumber(
     start: int,
     stop: int,
 ) -> None: ...
+def relabel(
+    X: Rows, place: NDArray[np.int32], indices: NDArray[np.int32], start: int, stop: int
+) -> None: ...

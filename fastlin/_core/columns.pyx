@@ -102,3 +102,20 @@ def renumber(Rows X, const int32_t[::1] place, int32_t[::1] indices,
                 if x != NULL:
                     values[following[b]] = x[k]
                 following[b] += 1
+
+
+def relabel(Rows X, const int32_t[::1] place, int32_t[::1] indices, Py_ssize_t start,
+            Py_ssize_t stop):
+    """Write the indices of rows start..stop-1 by the new numbers to `indices`, the entries of a row
+    as they come. Not of dense rows."""
+    cdef Py_ssize_t k
+    cdef int32_t j
+    cdef const int32_t *old = X.c.indices
+    cdef bint signed = X.c.layout == FL_SIGNED
+    cdef Py_ssize_t end = fl_row_start(&X.c, stop)
+    with nogil:
+        for k in range(fl_row_start(&X.c, start), end):
+            if k + AHEAD < end:
+                FL_PREFETCH(&place[fl_signed_column(old[k + AHEAD])])
+            j = place[fl_signed_column(old[k]) if signed else old[k]]
+            indices[k] = ~j if signed and old[k] < 0 else j
