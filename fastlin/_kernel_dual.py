@@ -87,8 +87,8 @@ def solve_kernel(problem: Problem, gram: GramRows, n_bytes: int, tol: float, max
     if smooth:
         passes = coordinates(tol, min(max_iter, _FAR))
         if best.gap > aim and passes < max_iter:
-            passes += ascend(problem, gram.rows, mass, best.v, best.intercept, best.offered_gap,
-                             aim, max_iter - passes)
+            passes += ascend(problem, gram.rows, mass, best.v, best.intercept,
+                             lambda a, v: best.offered_gap(a), aim, max_iter - passes)
         return best.fit(passes, tol)
     inside = problem.loss == "hinge"
     most = _LAST if n <= _LITTLE else _FAR if n <= MOST_ROWS else _FARTHER

@@ -19,35 +19,38 @@ import numpy as np
 from ._parallel import Cancelled, is_cancelled
 from ._problem import Problem
 
-__all__ = ["MOST_ROWS", "ascend"]
+__all__ = ["MOST_ROWS", "ascend", "step"]
 
 # A matrix of so many rows is solved with in about a second.
 MOST_ROWS = 1500
 # Curvatures below this are taken for this: the step is shorter, and safe.
 _LEAST_BEND = 1e-9
+# Not so where slopes vanish with them.
+_STEADY, _NO_BEND = ("log_loss", "squared_hinge"), 1e-60
 _MOST_HALVES = 30
 # A fall of the objective by less than this share of it is none.
 _ROUNDING = 1e-12
 
 
 def ascend(problem: Problem, gram: np.ndarray, mass: np.ndarray, v: np.ndarray, b: float,
-           measure: Callable[[np.ndarray], float], tol: float, most: int) -> int:
-    """Take steps from w = sum_i v_i phi(x_i) and b until `measure`, given dual variables, returns a
-    gap of at most tol, or steps gain no more; returns how many, at most so many."""
+           measure: Callable[[np.ndarray, np.ndarray], float], tol: float, most: int) -> int:
+    """Take steps from w = sum_i v_i phi(x_i) and b until `measure`, given dual variables and v,
+    returns a gap of at most tol, or steps gain no more; returns how many, at most so many."""
     f, before = gram @ v, np.inf
     objective = _objective(problem, v, f, b)
     for steps in range(1, most + 1):
         if is_cancelled():
             raise Cancelled
         try:
-            new_v, new_b = _step(problem, gram, mass, f + b)
+            z = f + b
+            new_v, new_b = step(problem, gram, mass, z, problem.slopes(z), problem.curvatures(z))
         except np.linalg.LinAlgError:
             # numbers so large that the identity vanished beside them
             return steps
         along, shift = gram @ (new_v - v), new_b - b
         size = _shortened(problem, v, f, b, new_v - v, along, shift)
         v, f, b = v + size * (new_v - v), f + size * along, b + size * shift
-        gap = measure(-problem.slopes(f + b))
+        gap = measure(-problem.slopes(f + b), v)
         last, objective = objective, _objective(problem, v, f, b)
         # far from the optimum the gap may rise while the objective falls
         falls = gap < 0.5 * before or last - objective > _ROUNDING * last
@@ -62,15 +65,16 @@ def _objective(problem: Problem, v: np.ndarray, f: np.ndarray, b: float) -> floa
     return problem.mean_loss(f + b) + 0.5 * problem.l2 * float(v @ f)
 
 
-def _step(problem: Problem, gram: np.ndarray, mass: np.ndarray,
-          z: np.ndarray) -> tuple[np.ndarray, float]:
-    """(v, b) of the model that is quadratic at z"""
-    root = np.sqrt(mass * np.maximum(problem.curvatures(z), _LEAST_BEND))
+def step(problem: Problem, gram: np.ndarray, mass: np.ndarray, z: np.ndarray,
+         slopes: np.ndarray, bends: np.ndarray) -> tuple[np.ndarray, float]:
+    """(v, b) of the model that has these slopes and curvatures at z"""
+    least = _NO_BEND if problem.loss in _STEADY else _LEAST_BEND
+    root = np.sqrt(mass * np.maximum(bends, least))
     matrix = root[:, None] * gram * root
     matrix[np.diag_indices_from(matrix)] += 1.0
-    sides = np.column_stack([root * z - mass * problem.slopes(z) / root, root])
+    sides = np.column_stack([root * z - mass * slopes / root, root])
     p, q = np.linalg.solve(matrix, sides).T
-    b = float(root @ p) / float(root @ q)
+    b = float(root @ p) / float(root @ q) if problem.fit_intercept else 0.0
     return root * (p - b * q), b
 
 

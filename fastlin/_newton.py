@@ -25,6 +25,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from . import _row_newton
 from ._blocks import matvec
 from ._centred import (
     ROUNDING,
@@ -40,6 +41,7 @@ from ._centred import (
 from ._cholesky import cholesky
 from ._problem import Certificate, Fit, Problem
 from ._row_slices import rows_taken
+from ._sgd import MARGIN_LOSSES
 
 __all__ = ["Descent", "solve"]
 
@@ -60,7 +62,8 @@ _MOST_PRODUCTS = 250
 # while long steps succeed
 _FIRST_FLOOR, _FLOOR_FALL, _LONG = 1e-2, 0.1, 0.1
 _MOST_TRIALS = 40
-_MARGIN_LOSSES = ("log_loss", "squared_hinge", "modified_huber")
+# Steps that are enough unless rows are too long beside the penalty, where `_row_newton` goes on
+_MOST_BESIDE_ROWS = 60
 # A fall of the objective below this share is a rounding
 _NO_FALL = 1e-15
 
@@ -71,16 +74,20 @@ def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
     conjugate gradients count as steps where one step is all there is (squared error)."""
     descent = Descent(problem, max(tol, ROUNDING), start)
     n_iter, stalls = 0, 0
-    while n_iter < max_iter and stalls < 2:
+    most = min(max_iter, _MOST_BESIDE_ROWS) if _row_newton.suits(problem) else max_iter
+    while n_iter < most and stalls < 2:
         if descent.is_endless() and descent.objective <= descent.tol * descent.zero:
             break
         descent.look()
         if descent.is_near() and descent.measure().relative_gap <= descent.tol:
             break
-        products, moved = descent.step(max_iter - n_iter)
+        products, moved = descent.step(most - n_iter)
         n_iter += products if problem.loss == "squared_error" else 1
         stalls = 0 if moved else stalls + 1
-    return descent.fit(n_iter)
+    fit = descent.fit(n_iter)
+    if n_iter < max_iter and not fit.converged and _row_newton.suits(problem, fit.certificate):
+        return _row_newton.go_on(problem, fit, tol, max_iter - n_iter)
+    return fit
 
 
 class Descent:
@@ -339,7 +346,7 @@ class Descent:
 
 def _begin(problem: Problem) -> tuple[float, float]:
     """(best intercept at w = 0, mean loss at responses of 0); of classes two rows tell it."""
-    if problem.loss in _MARGIN_LOSSES:
+    if problem.loss in MARGIN_LOSSES:
         up = float(problem.weighted((problem.y > 0).astype(float)).sum())
         problem = replace(problem, y=np.array([1.0, -1.0]), weight=np.array([up, 1 - up]))
     nothing = np.zeros(len(problem.y))

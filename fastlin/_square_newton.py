@@ -31,6 +31,10 @@ _LOSSES = ("squared_hinge", "squared_epsilon_insensitive")
 _MOST_ENTRIES, _FEW_COLUMNS = 1 << 18, 100
 # What a step promises, as a share of the objective, that is rounding
 _NOTHING = 1e-16
+# Some ten steps are enough, unless rows are too long for the penalty
+_MOST_STEPS = 100
+# So many steps without a fall by this share are the last
+_MOST_STALLS, _NO_FALL = 3, 1e-9
 
 
 class Table:
@@ -97,8 +101,8 @@ class Table:
         code, parameter, y, A, share = (
             problem.code, problem.loss_parameter, problem.y, self.A, self.share)
         z, h, values, slopes = A @ u, *np.empty((3, len(y)))
-        last, whole = np.empty(0, np.int64), False
-        for k in range(max_iter):
+        last, whole, least, stalls = np.empty(0, np.int64), False, np.inf, 0
+        for k in range(min(max_iter, _MOST_STEPS)):
             if is_cancelled():
                 raise Cancelled
             _losses.curvatures(code, parameter, z, y, h)
@@ -121,10 +125,13 @@ class Table:
             along = A @ d
             promised = -float(gradient @ d)
             objective = float(share @ values) + 0.5 * float(pull @ u)
-            if not promised > _NOTHING * objective:
+            # beside rows that are long for the penalty, a promise is a rounding, too
+            stalls = 0 if objective < (1 - _NO_FALL) * least else stalls + 1
+            least = min(least, objective)
+            if not promised > _NOTHING * objective or stalls == _MOST_STALLS:
                 return u, k
             t = _newton.search(code, parameter, z, along, y, share, float(pull @ d),
                                float(penalty @ (d * d)))
             u, z = u + t * d, z + t * along
             last, whole = rows, t == 1.0
-        return u, max_iter
+        return u, min(max_iter, _MOST_STEPS)
