@@ -105,7 +105,16 @@ class OnlineEstimator(Estimator):
 
     def _weights(self, averaged: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """(coef, intercept) of all outputs: the averaged ones or, for a warm start, the last."""
-        pairs = [weights_in(memory, averaged) for memory in self._memories]
+        memories = self._memories
+        if len(memories) > 1 and all("v" in memory for memory in memories):
+            # one after another into their place, which twice the memory would be cleared for
+            W, b = None, np.empty(len(memories))
+            for k, memory in enumerate(memories):
+                w, b[k : k + 1] = weights_in(memory, averaged)
+                W = np.empty((len(memories), w.shape[1]), w.dtype) if W is None else W
+                W[k] = w[0]
+            return W, b
+        pairs = [weights_in(memory, averaged) for memory in memories]
         if len(pairs) == 1:
             return pairs[0]
         return np.concatenate([w for w, _ in pairs]), np.concatenate([b for _, b in pairs])
