@@ -30,11 +30,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ._blocks import matvec, rmatvec
+from ._centred import gram
+from ._cholesky import cholesky
 from ._core import dual_cd as _dual_cd
 from ._core import losses as _losses
 from ._core.rows import Rows
 from ._problem import Problem
-from ._row_slices import rows_in_single
+from ._row_slices import rows_in_single, rows_taken
 
 __all__ = ["ascend"]
 
@@ -47,7 +49,8 @@ _QUICK = 0.25
 # columns leave directions that only the penalty bends, and long rows make that next to nothing
 _HALVINGS, _MOST_TRIALS = 10, 25
 _MOST_PRODUCTS = 300
-_MOST_SEARCHES = 100
+# Columns of dense rows whose products cost less than those of conjugate gradients
+_FEW_COLUMNS = 64
 
 
 @dataclass
@@ -102,21 +105,16 @@ def ascend(problem: Problem, a: np.ndarray, w: np.ndarray, b: float, h: float,
 def _point(problem: Problem, w: np.ndarray, z: np.ndarray, b: float, a: np.ndarray,
            h: float) -> _Point:
     """The point at w, given z = Xw; b is where the search for the best one begins."""
-    moved = np.empty_like(a)
+    moved, share = np.empty_like(a), problem.weighted(np.ones(len(a)))
     code, parameter, y = problem.code, problem.loss_parameter, problem.y
-
-    def pull(b: float) -> float:
-        _dual_cd.steps(code, parameter, z + b, y, a, h, moved)
-        return float(problem.weighted(moved).sum())
-
     if problem.fit_intercept:
-        b = _root(pull, b, h, lambda: float(problem.weighted(_is_free(moved)).sum()) / h)
+        b = _dual_cd.balance(code, parameter, z, b, y, a, share, h, moved)
     else:
         b = 0.0
-    pull(b)
+        _dual_cd.steps(code, parameter, z, y, a, h, moved)
     p, change = z + b, moved - a
     conjugate = _losses.total_conjugate(code, parameter, moved, y, problem.weight)
-    mean = problem.weighted(-moved * p - 0.5 * h * change * change).sum()
+    mean = -share @ (moved * p + 0.5 * h * change * change)
     value = 0.5 * problem.l2 * float(w @ w) + float(mean) - conjugate / problem.total_weight
     return _Point(w, b, p, moved, value)
 
@@ -127,34 +125,17 @@ def _is_free(a: np.ndarray) -> np.ndarray:
     return ((size > 0) & (size < 1)).astype(float)
 
 
-def _root(pull: Callable[[float], float], b: float, h: float,
-          slope: Callable[[], float]) -> float:
-    """Where a pull that falls in b is 0: Newton's method in a bracket."""
-    low, high, reach = -np.inf, np.inf, h
-    for _ in range(_MOST_SEARCHES):
-        now = pull(b)
-        if abs(now) <= 1e-15:
-            break
-        low, high = (b, high) if now > 0 else (low, b)
-        bend = slope()
-        new = b + now / bend if bend > 0 else np.nan
-        if not low < new < high:
-            new = 0.5 * (low + high) if np.isfinite(high - low) else b + np.sign(now) * reach
-            reach *= 4.0
-        if new == b:
-            break
-        b = new
-    return b
-
-
 def _newton(problem: Problem, point: _Point, slope: np.ndarray, a: np.ndarray,
             h: float) -> _Point | None:
     """The point after a step, or None if none goes down."""
-    free = np.flatnonzero(_is_free(point.a))
-    # single precision is enough for a direction
-    X = rows_in_single(problem.X, free)
-    bends = problem.weighted(_is_free(point.a))[free] / h
-    d = _solve(problem, X, bends, -slope)
+    is_free = _is_free(point.a)
+    free = np.flatnonzero(is_free)
+    bends = problem.weighted(is_free)[free] / h
+    if problem.X.shape[1] <= _FEW_COLUMNS and problem.X.layout == "dense":
+        d = _solve_few(problem, free, bends, -slope)
+    else:
+        # single precision is enough for a direction
+        d = _solve(problem, rows_in_single(problem.X, free), bends, -slope)
     fall = float(slope @ d)
     change = matvec(problem.X, d)
     length = 1.0
@@ -165,6 +146,16 @@ def _newton(problem: Problem, point: _Point, slope: np.ndarray, a: np.ndarray,
             return new
         length *= 0.5 if k < _HALVINGS else 0.1
     return None
+
+
+def _solve_few(problem: Problem, free: np.ndarray, bends: np.ndarray,
+               right: np.ndarray) -> np.ndarray:
+    """The same as `_solve` for few columns: by the matrix itself."""
+    if not len(free):
+        return right / problem.l2
+    X = rows_taken(problem.X, free)
+    centre = rmatvec(X, bends) / bends.sum() if problem.fit_intercept else np.zeros(X.shape[1])
+    return cholesky(gram(X, bends, centre), problem.l2)[0](right)
 
 
 def _solve(problem: Problem, X: Rows, bends: np.ndarray, right: np.ndarray) -> np.ndarray:

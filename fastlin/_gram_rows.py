@@ -13,6 +13,8 @@ __all__ = ["GramRows"]
 _FEWEST_SLOTS = 8
 # Rows that are made or summed up at a time, by their numbers
 _BLOCK = 1 << 21
+# Numbers of rows copied at once, and the share of all rows up to which copies pay
+_IN_CACHE, _FEW = 1 << 17, 0.5
 # A new row costs less with others, up to so many
 _TOGETHER = 32
 
@@ -101,15 +103,27 @@ class GramRows:
 
     def times(self, v: np.ndarray) -> np.ndarray:
         """K v"""
+        numbers = np.flatnonzero(v)
         if self.is_whole:
-            return self.rows @ v
-        out, numbers = np.zeros(self.n), np.flatnonzero(v)
+            return self._times_whole(v, numbers)
+        out = np.zeros(self.n)
         step = max(1, _BLOCK // self.n)
         at_hand = self.place[numbers] >= 0
         for part, is_made in ((numbers[at_hand], True), (numbers[~at_hand], False)):
             for first in range(0, len(part), step):
                 some = part[first : first + step]
                 out += v[some] @ (self.rows[self.place[some]] if is_made else self._made(some))
+        return out
+
+    def _times_whole(self, v: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+        """K v, where v is 0 but at some places: copies of few rows, in parts that stay in the
+        cache, cost less than a pass over all."""
+        if len(numbers) > _FEW * self.n:
+            return self.rows @ v
+        out, step = np.zeros(self.n), max(1, _IN_CACHE // self.n)
+        for first in range(0, len(numbers), step):
+            some = numbers[first : first + step]
+            out += v[some] @ self.rows[some]
         return out
 
     def all_rows(self) -> np.ndarray:

@@ -132,6 +132,17 @@ def test_every_instruction_set_gives_the_same_bits(loss, monkeypatch):
             np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.parametrize("n_used", [0, 1, 7, 30, 60])
+def test_products_with_rows_of_a_gram_matrix_at_hand(n_used, monkeypatch):
+    monkeypatch.setattr(_gram_rows, "_IN_CACHE", 300)
+    draws = np.random.default_rng(n_used)
+    rows, v = draws.normal(size=(60, 4)), np.zeros(60)
+    v[draws.permutation(60)[:n_used]] = draws.normal(size=n_used)
+    K = rbf_kernel(rows, gamma=0.3)
+    found = _gram_rows.GramRows(None, None, 0, K).times(v)
+    np.testing.assert_allclose(found, K @ v, rtol=1e-12, atol=1e-12)
+
+
 @pytest.mark.parametrize("loss", MACHINES)
 def test_rows_that_come_and_go(loss, monkeypatch):
     """With little memory rows are made again, and with rows left out they are fewer."""

@@ -23,6 +23,17 @@ def steps(
     h: float,
     out: NDArray[np.float64],
 ) -> None: ...
+def balance(
+    loss: int,
+    parameter: float,
+    z: NDArray[np.float64],
+    b: float,
+    y: NDArray[np.float64],
+    a: NDArray[np.float64],
+    share: NDArray[np.float64],
+    h: float,
+    out: NDArray[np.float64],
+) -> float: ...
 def slacks(
     loss: int,
     parameter: float,

@@ -1,6 +1,7 @@
 """The loop of dual coordinate ascent over rows. `fl_dual.h` states the problem, the step and the
 symbols."""
 
+from libc.math cimport INFINITY, fabs, isfinite
 from libc.stdint cimport uint8_t
 
 from .c cimport (FL_PREFETCH, dot, fl_axpy_f32, fl_axpy_f64, fl_dual_estimate, fl_dual_response,
@@ -13,8 +14,10 @@ from .c cimport (FL_PREFETCH, dot, fl_axpy_f32, fl_axpy_f64, fl_dual_estimate, f
 from .rows cimport Rows
 
 # How many rows before a row's entries are fetched the place is looked up where they begin.
+# Trials of a search for b
 cdef enum:
     START_AHEAD = 16
+    MOST_SEARCHES = 100
 
 
 cdef inline void look_ahead(const fl_rows *X, bint is_float32, const int64_t[::1] order,
@@ -72,6 +75,51 @@ def steps(int loss, double parameter, const double[::1] p, const double[::1] y,
     with nogil:
         for i in range(p.shape[0]):
             out[i] = fl_loss_dual_step(loss, p[i], y[i], parameter, a[i], h, &logit)
+
+
+cdef double steps_at(int loss, double parameter, const double[::1] z, double b,
+                     const double[::1] y, const double[::1] a, const double[::1] share, double h,
+                     double[::1] out, double *bend) noexcept nogil:
+    """`steps` at z + b; returns sum_i share_i out_i, and minus its slope in b."""
+    cdef Py_ssize_t i
+    cdef double total = 0, logit = 0, free = 0
+    for i in range(z.shape[0]):
+        out[i] = fl_loss_dual_step(loss, z[i] + b, y[i], parameter, a[i], h, &logit)
+        total += share[i] * out[i]
+        if out[i] != 0 and -1 < out[i] < 1:
+            free += share[i]
+    bend[0] = free / h
+    return total
+
+
+def balance(int loss, double parameter, const double[::1] z, double b, const double[::1] y,
+            const double[::1] a, const double[::1] share, double h, double[::1] out):
+    """The b at which sum_i share_i out_i is 0, where out are the `steps` of a loss made of lines at
+    z + b, and these: the sum falls in b. Newton's method in a bracket, from b."""
+    cdef double low = -INFINITY, high = INFINITY, reach = h, now, bend, new
+    cdef int k
+    with nogil:
+        for k in range(MOST_SEARCHES):
+            now = steps_at(loss, parameter, z, b, y, a, share, h, out, &bend)
+            if fabs(now) <= 1e-15:
+                break
+            if now > 0:
+                low = b
+            else:
+                high = b
+            new = b + now / bend if bend > 0 else low
+            if not low < new < high:
+                if isfinite(high - low):
+                    new = 0.5 * (low + high)
+                else:
+                    new = b + (reach if now > 0 else -reach)
+                    reach *= 4
+            if new == b:
+                break
+            b = new
+        else:
+            steps_at(loss, parameter, z, b, y, a, share, h, out, &bend)
+    return b
 
 
 def slacks(int loss, double parameter, const double[::1] p, const double[::1] y,
