@@ -19,6 +19,7 @@ from ._dual_watch import LEAP, Watch
 from ._epochs import row_order
 from ._isa import ISA
 from ._joint_dual_newton import ProximalNewton, price
+from ._joint_interior import InteriorPoint
 from ._joint_problem import JointFit, JointProblem, inverse_of_bend, shrunk, times
 from ._parallel import Cancelled, is_cancelled
 from ._problem import Certificate
@@ -56,28 +57,41 @@ _BENDS = {"log_loss": 0.5, "sparsemax": 1.0, "hinge": 1.0}
 def solve(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarray,
           start: JointFit | None = None) -> JointFit:
     """Minimise until the relative gap is at most `tol`, or for `max_iter` epochs."""
-    epochs, last, is_near = 0, problem.l2, False
+    epochs, is_near = 0, False
     for l2 in [] if start is not None else _falling(problem):
         # whatever a step leaves undone, the last has half of the epochs
         most = (max_iter - epochs) // 2
         if most < 1:
             break
         if start is not None:
-            start = _carried_over(problem, start, last / l2)
+            start = _carried_over(replace(problem, l2=l2), start)
         enough = tol if is_near else max(tol, _ROUGHLY)
         start = _ascend(replace(problem, l2=l2), enough, most, seed, start, epochs > 0)
-        epochs, last = epochs + start.n_iter, l2
+        epochs += start.n_iter
         if price(problem) < np.inf:
             # near the hard margin that is all
             best = _Best(problem, _WITHIN * tol)
-            best.leap(_carried_over(problem, start, last / problem.l2), 0)
+            best.leap(_carried_over(problem, start), 0)
             if best.is_good:
                 return best.fit(epochs, tol)
             is_near = best.gap <= _NEAR
+            if _is_for_interior(problem, start):
+                break
     if epochs and start is not None:
-        start = _carried_over(problem, start, last / problem.l2)
-    fit = _ascend(problem, tol, max_iter - epochs, seed, start, epochs > 0)
-    return replace(fit, n_iter=fit.n_iter + epochs)
+        start = _carried_over(problem, start)
+    if not (epochs and start is not None and _is_for_interior(problem, start)):
+        start = _ascend(problem, tol, max_iter - epochs, seed, start, epochs > 0)
+        epochs += start.n_iter
+    if epochs < max_iter and _is_for_interior(problem, start):
+        best = _Best(problem, _WITHIN * tol)
+        epochs += best.go_inside(start, max_iter - epochs)
+        return best.fit(epochs, tol)
+    return replace(start, n_iter=epochs)
+
+
+def _is_for_interior(problem: JointProblem, fit: JointFit) -> bool:
+    """Whether ascent and Newton's method left something that an interior point method can do."""
+    return not fit.converged and problem.loss == "hinge" and price(problem) < np.inf
 
 
 def _falling(problem: JointProblem) -> list[float]:
@@ -96,11 +110,28 @@ def _falling(problem: JointProblem) -> list[float]:
     return (problem.l2 * np.geomspace(length / _LONG, 1.0, steps + 1)[:-1]).tolist()
 
 
-def _carried_over(problem: JointProblem, fit: JointFit, weaker: float) -> JointFit:
-    """An answer as the start for a penalty weaker by this factor: W stays."""
+def _carried_over(problem: JointProblem, fit: JointFit) -> JointFit:
+    """An answer to a stronger penalty as the start for this one. W stays, and p goes towards q as
+    far as D rises, which at the hard margin leaves (1/l2) (q - p) as it is."""
     assert fit.dual is not None
-    q = problem.target.table(np.arange(len(fit.dual)))
-    return replace(fit, dual=q + (fit.dual.astype(np.float64) - q) / np.maximum(weaker, 1.0))
+    p = fit.dual.astype(np.float64)
+    own, square = 0.0, 0.0
+
+    def pulls(rows: np.ndarray) -> np.ndarray:
+        nonlocal own, square
+        q, share = problem.target.table(rows), problem.shares_of(rows)
+        p[rows] -= q
+        own -= float(share @ np.einsum("ik,ik->i", p[rows], q))
+        if problem.loss == "sparsemax":
+            square += float(share @ np.einsum("ik,ik->i", p[rows], p[rows]))
+        return p[rows] * share[:, None]
+
+    V = problem.added(pulls)
+    square += float(V @ V) / problem.l2
+    p *= min(1.0, own / max(square, 1e-300))
+    for rows in problem.blocks():
+        p[rows] += problem.target.table(rows)
+    return replace(fit, dual=p)
 
 
 def _ascend(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarray,
@@ -112,7 +143,7 @@ def _ascend(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarray,
     if start is not None and carried and leap_price < np.inf:
         # ascent would first go far from what was carried over
         epoch, start = best.leap(start, min(LEAP, max_iter))
-        if best.is_good:
+        if best.is_good or problem.loss == "hinge":
             return best.fit(epoch, tol)
     ascent = _Ascent(problem, seed, start)
     if start is not None:
@@ -132,7 +163,7 @@ def _ascend(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarray,
         if leap_price < np.inf and epoch >= patience and epoch < max_iter and watch.takes_more(
                 min(leap_price, max_iter - epoch), epoch, gap):
             epoch += ascent.leap(best, min(LEAP, max_iter - epoch))
-            if best.is_good:
+            if best.is_good or problem.loss == "hinge":
                 break
             # what brought little is not tried again
             leap_price = leap_price if best.gap < _MUCH * gap else np.inf
@@ -214,6 +245,15 @@ class _Best:
         steps, point = newton.ascend(self.consider, most), newton.point
         return steps, replace(start, coef=problem.unpacked(point.W), intercept=point.b,
                               dual=point.p)
+
+    def go_inside(self, start: JointFit, most: int) -> int:
+        """Offer a start, and go on from it by an interior point method; returns the number of its
+        steps, at most so many."""
+        _, start = self.leap(start, 0)
+        assert start.dual is not None
+        inside = InteriorPoint(self.problem, start.dual, self.problem.packed(start.coef),
+                               start.intercept)
+        return inside.ascend(self.consider, most)
 
     def _consider_nothing(self) -> None:
         """Take W = 0 where what was found is worse, as sums that overflow are."""

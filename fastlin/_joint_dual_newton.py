@@ -41,8 +41,9 @@ from ._problem import LOSS_CODES
 from ._row_centre import centre_of
 from ._row_slices import rows_taken
 
-__all__ = ["ProximalNewton", "price"]
+__all__ = ["Offer", "ProximalNewton", "price"]
 
+# (W, b, mean loss, p) -> (the gap, not relative, whether it is good)
 Offer: TypeAlias = Callable[[np.ndarray, np.ndarray, float, np.ndarray], tuple[float, bool]]
 
 

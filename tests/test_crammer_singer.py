@@ -15,6 +15,10 @@ from fastlin import (
     load,
     save,
 )
+from fastlin._data import as_rows
+from fastlin._joint_dual import _Best
+from fastlin._joint_interior import InteriorPoint
+from fastlin._joint_problem import Distributions, JointProblem
 from fastlin.datasets import load_mushrooms
 
 
@@ -187,7 +191,7 @@ def test_classes_that_columns_separate_with_any_weak_penalty(make, loss):
     datasets = pytest.importorskip("sklearn.datasets")
     X, y = datasets.load_digits(return_X_y=True)
     shortest = 1.707514
-    for C, tol in ((100.0, 1e-4), (1e4, 1e-6), (1e6, 1e-4)):
+    for C, tol in ((100.0, 1e-4), (1e4, 1e-6 if make is made else 1e-4), (1e6, 1e-4)):
         model = make(C=C, tol=tol, random_state=0).fit(X, y)
         assert model.duality_gap_[0] <= tol
         assert 2 * objective(model, X, y, loss=loss) * C * len(y) <= shortest * (1 + 1.1 * tol)
@@ -199,3 +203,45 @@ def test_classes_that_columns_separate_with_any_weak_penalty(make, loss):
         assert square / margin**2 >= shortest * (1 - 1e-6)
     assert square / margin**2 == pytest.approx(shortest, rel=1e-3)
     assert square == pytest.approx(shortest, rel=2e-4)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("C", [1e-2, 1.0, 1e6])
+def test_the_interior_point_method_alone(C, intercept):
+    _, X, y = data(n=60, K=4)
+    s = np.random.default_rng(3).integers(1, 4, 60).astype(float)
+    problem = JointProblem(as_rows(X), Distributions.of_codes(y, 4), "hinge", l2=1 / (C * s.sum()),
+                           weight=s, fit_intercept=intercept)
+    best, offers = _Best(problem, 1e-8), []
+
+    def offer(W, b, mean_loss, p):
+        assert (p > 0).all()
+        np.testing.assert_allclose(p.sum(axis=1), 1.0, atol=1e-12)
+        coef = problem.unpacked(W)
+        assert mean_loss == pytest.approx(
+            reference.objective("hinge", coef, b, X, np.eye(4)[y], s), rel=1e-9, abs=1e-14)
+        assert intercept or not b.any()
+        offers.append(best.consider(W, b, mean_loss, p))
+        return offers[-1]
+
+    W = np.zeros(X.shape[1] * problem.width)
+    inside = InteriorPoint(problem, np.full((60, 4), 0.25), W, np.zeros(4))
+    assert inside.ascend(offer, 100) == len(offers) < 60
+    assert offers[-1][1] and best.gap <= 1e-8
+    other = made(C=C, tol=1e-5, fit_intercept=intercept, max_iter=20_000)
+    other.fit(X, y, sample_weight=s)
+    assert best.objective == pytest.approx(other.objective_[0], rel=2e-5)
+    few = InteriorPoint(problem, np.full((60, 4), 0.25), W, np.zeros(4))
+    assert few.ascend(lambda *offered: (offer(*offered)[0], False), 3) == 3
+
+
+@pytest.mark.parametrize(("C", "intercept"), [(1.0, False), (1e6, True)])
+def test_classes_that_overlap_with_a_weak_penalty(C, intercept):
+    """Pixels from 0 to 16 where some labels are wrong, and hardly any W is short."""
+    datasets = pytest.importorskip("sklearn.datasets")
+    X, y = datasets.load_digits(return_X_y=True)
+    X, y = X[::3], y[::3]
+    y = np.where(np.random.default_rng(0).random(len(y)) < 0.2, (y + 1) % 10, y)
+    model = made(C=C, fit_intercept=intercept, random_state=0).fit(X, y)
+    assert model.duality_gap_[0] <= 1e-4 and model.n_iter_ < 600
+    assert objective(model, X, y) == pytest.approx(model.objective_[0], rel=1e-9)

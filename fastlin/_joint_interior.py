@@ -1,0 +1,210 @@
+"""An interior point method for the hinge of K outputs: where classes overlap and C is large, ascent
+and Newton's method on its dual take thousands of turns.
+
+With t_ik = u_i - z_ik - [k != y_i], which has to be at least 0 of every class, and u_i - z_iy being
+the loss of a row, the optimum is where p_ik t_ik = 0 and V = l2 W; here p_ik t_ik = mu, which falls
+(Mehrotra 1992, "On the implementation of a primal-dual interior point method", SIAM J. Optimization
+2: a step that ignores second-order terms says how far mu may fall and what those terms are). Of a
+step everything but what W and b take can be eliminated row by row: with a = p / t, to change p t
+by c,
+
+    dp_i = c_i / t_i - a_i (sum_k c_ik / t_ik) / (sum_k a_ik)
+           + (diag(a_i) - a_i a_i^T / (sum_k a_ik)) dz_i,
+
+which leaves a system of K (d + 1) equations as of softmax with probabilities a_i / sum a_i.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ._blocks import rmatvec, room_for
+from ._centred import gram
+from ._joint_dual_newton import Offer
+from ._joint_length import best_length
+from ._joint_problem import JointProblem
+from ._lapack import factored
+from ._parallel import Cancelled, is_cancelled
+from ._row_centre import centre_of
+
+__all__ = ["InteriorPoint"]
+
+# How much of a start is kept of p, the rest being 1/K
+_KEPT = 0.9
+# The least t at the start, which is that of classes at the margin
+_LEAST = 0.1
+# How much of the way to the boundary a step goes
+_OF_WAY = 0.995
+# What is added to the diagonal of a matrix of unit diagonal that has to be factored, by how much
+# more where that was not enough, and how often a solution is corrected
+_LEAST_RIDGE, _RISE, _MOST_CORRECTIONS = 1e-15, 10.0, 30
+# So many steps without a smaller gap are for nothing.
+_IDLE = 10
+# Steps shorter than this get nowhere.
+_LEAST_STEP = 1e-6
+
+
+class InteriorPoint:
+    """Weights, intercepts and dual variables on their way to the optimum."""
+
+    def __init__(self, problem: JointProblem, p: np.ndarray, W: np.ndarray, b: np.ndarray):
+        self.problem, self.room = problem, room_for(problem.X)
+        n, K = p.shape
+        self.rows = np.arange(n)
+        self.share = problem.shares_of(self.rows)
+        self.q = problem.target.table(self.rows)
+        self.own = problem.target.classes[problem.target.first[:-1]]
+        self.centre = centre_of(problem.X, problem.weight)
+        if not problem.fit_intercept:
+            self.centre = np.zeros_like(self.centre)
+        coef = problem.unpacked(W)
+        self.W, self.b = problem.packed(coef - coef.mean(axis=0)), b - b.mean()
+        self.p = _KEPT * p + (1.0 - _KEPT) / K
+        z = self.responses(self.W, self.b) + 1.0 - self.q
+        self.t = z.max(axis=1, keepdims=True) - z + _LEAST
+
+    def responses(self, W: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """W x_i + b of all rows."""
+        problem = self.problem
+        z = np.empty_like(self.q)
+        for rows in problem.blocks():
+            z[rows] = problem.responses(W, b, rows, self.room)[:, : problem.n_classes]
+        return z
+
+    def ascend(self, offer: Offer, most: int) -> int:
+        """Go on until an offer of (W, b, mean loss, p) is good; returns the steps, at most so
+        many."""
+        least, idle = np.inf, 0
+        for step in range(most):
+            if is_cancelled():
+                raise Cancelled
+            if not self._step():
+                return step + 1
+            z = self.responses(self.W, self.b)
+            size, mean_loss = best_length(self.problem, z, float(self.W @ self.W))
+            gap, good = offer(size * self.W, size * self.b, mean_loss, self.p)
+            idle = 0 if gap < least else idle + 1
+            least = min(gap, least)
+            if good or idle >= _IDLE:
+                return step + 1
+        return most
+
+    def _step(self) -> bool:
+        """A step; whether it got anywhere."""
+        problem, share, p, t = self.problem, self.share, self.p, self.t
+        a = p / t
+        total = a.sum(axis=1, keepdims=True)
+        solve = self._factor(a, total)
+        mu = float(share @ np.einsum("ik,ik->i", p, t)) / problem.n_classes
+        dW, db, dp, dt = self._direction(solve, a, total, -p * t)
+        size = _way(p, dp, t, dt)
+        after = np.einsum("ik,ik->i", p + size * dp, t + size * dt)
+        left = float(share @ after) / problem.n_classes
+        aim = mu * (left / mu) ** 3
+        dW, db, dp, dt = self._direction(solve, a, total, aim - p * t - dp * dt)
+        size = min(1.0, _OF_WAY * _way(p, dp, t, dt))
+        if not size > _LEAST_STEP:
+            return False
+        self.W, self.b = self.W + size * dW, self.b + size * db
+        self.p = p + size * dp
+        self.p /= self.p.sum(axis=1, keepdims=True)
+        self.t = t + size * dt
+        return True
+
+    def _direction(self, solve: Callable[[np.ndarray], np.ndarray], a: np.ndarray,
+                   total: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, ...]:
+        """The step in W, b, p and t after which p t is c more."""
+        problem, K, d = self.problem, self.problem.n_classes, self.problem.X.shape[1]
+        change = c / self.t
+        sums = change.sum(axis=1, keepdims=True)
+        pull = (self.p - self.q + change - a * (sums / total)) * self.share[:, None]
+        r = -problem.unpacked(problem.added(lambda rows: pull[rows]) + problem.l2 * self.W)
+        right = r
+        if problem.fit_intercept:
+            q = -pull.sum(axis=0)
+            right = np.hstack([r - np.multiply.outer(q, self.centre), q[:, None]])
+        found = solve(right.ravel()).reshape(K, -1)
+        dW, db = problem.packed(found[:, :d]), np.zeros(K)
+        if problem.fit_intercept:
+            db = found[:, d] - found[:, :d] @ self.centre
+        dz = self.responses(dW, db)
+        du = (sums + np.einsum("ik,ik->i", a, dz)[:, None]) / total
+        dt = du - dz
+        return dW, db, change - a * dt, dt
+
+    def _factor(self, a: np.ndarray, total: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        """How to solve with the Hessian in the weights, columns counted from their mean, and the
+        intercepts."""
+        problem, K, d = self.problem, self.problem.n_classes, self.problem.X.shape[1]
+        size = d + problem.fit_intercept
+        H = np.zeros((K, size, K, size))
+        scaled = a * (self.share[:, None] / total)
+        for k in range(K):
+            for other in range(k):
+                part = self._pair(scaled[:, k] * a[:, other])
+                H[k, :, k] += part
+                H[other, :, other] += part
+                H[k, :, other] = H[other, :, k] = -part
+            place = np.arange(d)
+            H[k, place, k, place] += problem.l2
+        # all classes by the same makes no difference to the loss, and steps have none of it
+        place = np.arange(size)
+        common = np.einsum("kjkj->j", H) / K**2
+        H[:, place, :, place] += np.where(common > 0, common, 1.0)[:, None, None]
+        return _refined(H.reshape(K * size, K * size))
+
+    def _pair(self, weight: np.ndarray) -> np.ndarray:
+        """The Hessian in the weights and the intercept of a difference of two classes."""
+        X, d = self.problem.X, self.problem.X.shape[1]
+        part = gram(X, weight, self.centre)
+        if not self.problem.fit_intercept:
+            return part
+        out = np.empty((d + 1, d + 1))
+        total = float(weight.sum())
+        out[:d, :d] = part
+        out[d, :d] = out[:d, d] = rmatvec(X, weight) - total * self.centre
+        out[d, d] = total
+        return out
+
+
+def _refined(H: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """How to solve with a matrix that is all but singular: D is charged for what is left of the
+    gradient along the weakest direction, so that a factor of H with a little more on its diagonal
+    is used to correct its own solution."""
+    from scipy.linalg.lapack import dpotrf, dpotrs
+
+    scale = 1.0 / np.sqrt(np.maximum(np.einsum("ii->i", H), 1e-300))
+    H *= scale[:, None]
+    H *= scale
+    diagonal, more = np.einsum("ii->i", H), _LEAST_RIDGE
+    kept = diagonal.copy()
+    while True:
+        diagonal += more
+        factor, refused = factored(dpotrf, H.copy())
+        diagonal[:] = kept
+        if not refused or more > 1.0:
+            break
+        more *= _RISE
+
+    def solve(g: np.ndarray) -> np.ndarray:
+        right = scale * g
+        found = np.zeros_like(right)
+        rest, size = right, np.inf
+        for _ in range(_MOST_CORRECTIONS):
+            other = found + dpotrs(factor, rest, lower=1)[0]
+            rest = right - H @ other
+            before, size = size, float(rest @ rest)
+            if not size < before:
+                break
+            found = other
+        return scale * found
+
+    return solve
+
+
+def _way(p: np.ndarray, dp: np.ndarray, t: np.ndarray, dt: np.ndarray) -> float:
+    """How far steps may go, up to 1, before something is below 0."""
+    least = min(float((dp / p).min()), float((dt / t).min()))
+    return min(1.0, -1.0 / least) if least < 0 else 1.0
