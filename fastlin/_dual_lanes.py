@@ -62,6 +62,7 @@ class DualPass:
     def __init__(self, stream: DualStream, models: list[DualModel]):
         self.stream, self.models = stream, models
         self.cancelled = False
+        self._room = np.empty(0, np.uint8)
 
     def cancel(self) -> None:
         """End soon, from another thread."""
@@ -100,7 +101,19 @@ class DualPass:
             todo = [model for model in todo if self._goes_on(model, begun)]
             if not todo:
                 break
+        self._room = np.empty(0, np.uint8)
         return self
+
+    def _zeros(self, size: int, dtype: Any) -> np.ndarray:
+        """Zeros in the memory that descent and certificates take in turns: with a million columns
+        new pages for each would take as long as an epoch."""
+        n_bytes = size * np.dtype(dtype).itemsize
+        if len(self._room) < n_bytes:
+            self._room = np.empty(0, np.uint8)
+            self._room = aligned_zeros(n_bytes, np.dtype(np.uint8))
+        else:
+            self._room[:n_bytes] = 0
+        return self._room[:n_bytes].view(dtype)
 
     def _goes_on(self, model: DualModel, begun: int) -> bool:
         """Whether more epochs are worth while: not at the limit of float32 weights."""
@@ -162,7 +175,8 @@ class DualPass:
         """Memory for these models, filled with what they know."""
         stream = self.stream
         n_lanes = next(n for n in LANES if n >= len(models))
-        lanes = _Lanes(stream, models, n_lanes, self.centre.q)
+        u = self._zeros(stream.work.shape[1] * n_lanes, np.float32)
+        lanes = _Lanes(stream, models, n_lanes, self.centre.q, u)
         if any(model.n_iter for model in models):
             lanes.rebuild(self.is_log, self.centre, self._look)
         return lanes
@@ -228,7 +242,7 @@ class DualPass:
         for lane, model in enumerate(models):
             self._look()
             conjugates[lane] = self._dual_side(model, sides, lane, by)
-        w = aligned_zeros(d * L, np.dtype(np.float64))
+        w = self._zeros(d * L, np.float64)
         room = room_for(X)
         for start, stop in self._pieces(L):
             _multi.add_rows(ISA, L, X, by, w, room, start, stop)
@@ -337,14 +351,14 @@ class _Lanes:
     """The memory of some models under way."""
 
     def __init__(self, stream: DualStream, models: list[DualModel], n_lanes: int,
-                 q: np.ndarray):
+                 q: np.ndarray, u: np.ndarray):
         self.stream, self.models, self.n_lanes = stream, models, n_lanes
         self.sides = Sides.of(stream, models, n_lanes)
         self.pattern = self.sides.without([])
         self.numbers = np.zeros((_N_NUMBERS, _multi.MAX_LANES))
         # sums of weights, and about what the objective is
         self.total, self.value = np.ones(n_lanes), np.ones(n_lanes)
-        self.u = aligned_zeros(stream.work.shape[1] * n_lanes, np.dtype(np.float32))
+        self.u = u  # zeros
         self.state = np.zeros((len(stream.X), n_lanes), np.float32)
         for lane, model in enumerate(models):
             self.numbers[_FIELD["bound"], lane] = model.C
@@ -376,12 +390,12 @@ class _Lanes:
             )  # fmt: skip
 
     def taken(self, kept: list[int], n_lanes: int) -> _Lanes:
-        """Some of the lanes, in less memory."""
+        """Some of the lanes, in their order, moved together where they are."""
         new = _Lanes.__new__(_Lanes)
         new.stream, new.n_lanes = self.stream, n_lanes
         new.models = [self.models[lane] for lane in kept]
         L, d = self.n_lanes, self.stream.work.shape[1]
-        new.u = aligned_zeros(d * n_lanes, self.u.dtype)
+        new.u = self.u[: d * n_lanes]
         chosen = np.array(kept, dtype=np.int64)
         for first in range(0, d, _COLUMNS_PER_CALL):
             _multi.compact(self.u, L, chosen, new.u, n_lanes, first,

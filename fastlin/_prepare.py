@@ -80,7 +80,9 @@ def prepared(
     if X.nnz < d:
         pays = from_zero and epochs >= _FEWEST_EPOCHS_OF_FEW
         return only_occurring(X) if pays else (X, None)
-    if epochs < _FEWEST_EPOCHS or X.nnz * _entry_bytes(X) > machine_bytes() // 4:
+    # a column whose weights fill a line gains nothing from neighbours
+    fills = column_bytes >= _LINE_BYTES
+    if fills or epochs < _FEWEST_EPOCHS or X.nnz * _entry_bytes(X) > machine_bytes() // 4:
         return X, None
     return _by_frequency(X, column_bytes)
 
