@@ -248,17 +248,18 @@ class DualPass:
             _multi.add_rows(ISA, L, X, by, w, room, start, stop)
         for start, stop in self._pieces(L):
             _multi.respond_rows(ISA, L, X, w, by, room, start, stop)
-        coefs = [np.empty(d) for _ in models]
+        squares = self._squares(w)
+        # of the type that is published: new pages for each model are most of what this takes
+        coefs = [np.empty(d, X.dtype) for _ in models]
         chosen = np.arange(len(models))
         for first in range(0, d, _COLUMNS_PER_CALL):
             self._look()
             _multi.gather(w, L, chosen, coefs, _NO_PLACE, first, min(first + _COLUMNS_PER_CALL, d))
         b, mean = self._intercepts(models, sides, by)
         for lane, model in enumerate(models):
-            coef = coefs[lane]
             total = float(sides.total[lane])
             l2 = 1.0 / (model.C * total)
-            penalty = 0.5 * l2 * float(coef @ coef)
+            penalty = 0.5 * l2 * float(squares[lane])
             zero = np.log(2.0) if self.is_log else 1.0
             certificate = Certificate.of(
                 mean[lane] + penalty, -conjugates[lane] / total - penalty, zero
@@ -266,10 +267,22 @@ class DualPass:
             if not np.isfinite(certificate.relative_gap):
                 model.is_lost = True
                 continue
-            model.fit = Fit(coef, float(b[lane]), model.n_iter, certificate,
+            model.fit = Fit(coefs[lane], float(b[lane]), model.n_iter, certificate,
                             certificate.relative_gap <= model.tol)
             if model.test is not None:
                 model.responses = by[model.test, lane] + b[lane]
+
+    def _squares(self, w: np.ndarray) -> np.ndarray:
+        """|w|^2 of each lane."""
+        numbers, nothing = np.zeros((len(_multi.FIELDS), _multi.MAX_LANES)), np.empty(0)
+        numbers[_multi.FIELDS.index("scale")] = 1.0
+        squares, d = np.zeros(_multi.MAX_LANES), len(w) // _WIDE
+        for first in range(0, d, _COLUMNS_PER_CALL):
+            self._look()
+            last = min(first + _COLUMNS_PER_CALL, d)
+            _multi.norms(ISA, _WIDE, numbers, w, nothing, nothing, first, last,
+                         np.zeros(_multi.MAX_LANES), squares)
+        return squares
 
     def _dual_side(self, model: DualModel, sides: Sides, lane: int, by: np.ndarray) -> float:
         """Sets by[:, lane] to C s a y of the projected dual variables; returns sum s conj(-a)."""

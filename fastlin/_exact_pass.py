@@ -158,6 +158,8 @@ def _go_on_alone(stream: DualStream, model: DualModel, seed: np.ndarray) -> None
         fit_intercept=model.fit_intercept,
     )  # fmt: skip
     begun, done = model.fit, 0 if model.fit is None else model.n_iter
+    if begun is not None:
+        begun = replace(begun, coef=begun.coef.astype(np.float64, copy=False))
     fit = solve(problem, "newton", model.tol, model.max_iter - done, seed, begun)
     model.fit = replace(fit, n_iter=done + fit.n_iter)
     if model.test is not None:

@@ -222,7 +222,7 @@ class Certificate:
 class Fit:
     """What a solver answers."""
 
-    coef: np.ndarray  # float64
+    coef: np.ndarray  # float64; of models side by side, of the type of X
     intercept: float
     n_iter: int
     certificate: Certificate

@@ -4,6 +4,8 @@ Arrays per feature have d times as many numbers as there are lanes; `lanes` hold
 each lane as `fl_multi_lanes` does, one row per name of `FIELDS`.
 """
 
+import numpy as np
+
 from .c cimport (FL_PREFETCH, fl_per_column, fl_per_column_plan_next, fl_prefetch_columns,
                  fl_prefetch_start, fl_row, fl_row_at_f32, int32_t, int64_t, prefetch_row, real,
                  row_at, uint32_t)
@@ -130,26 +132,48 @@ def publish(int isa, int n_lanes, const double[:, ::1] lanes, const real[::1] v,
                                                  first, last, &out[0])
 
 
+ctypedef fused kept:
+    float
+    double
+
+
+cdef void gather_into(const real *v, int n_lanes, const int64_t[::1] chosen, kept **to,
+                      const int32_t[::1] place, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+    """`gather` into vectors of one type."""
+    cdef Py_ssize_t j, m, n = chosen.shape[0]
+    cdef const real *line
+    cdef bint placed = place.shape[0] > 0
+    for j in range(first, last):
+        if placed and j + 16 < last:
+            FL_PREFETCH(v + <int64_t>place[j + 16] * n_lanes)
+        line = v + <int64_t>(place[j] if placed else j) * n_lanes
+        for m in range(n):
+            to[m][j] = <kept>line[chosen[m]]
+
+
 def gather(const real[::1] v, int n_lanes, const int64_t[::1] chosen, list out,
            const int32_t[::1] place, Py_ssize_t first, Py_ssize_t last):
     """out[m][j] = v[place[j], chosen[m]] for features first <= j < last; empty `place`: j. `out` is
-    a list of vectors of the dtype of v."""
-    cdef Py_ssize_t j, m, n = chosen.shape[0]
-    cdef const real *line
-    cdef real *to[16]
-    cdef int lane[16]
-    cdef real[::1] vector
+    a list of vectors of one dtype."""
+    cdef Py_ssize_t m, n = chosen.shape[0]
+    cdef float *singles[16]
+    cdef double *doubles[16]
+    cdef float[::1] single
+    cdef double[::1] wide
+    if n == 0 or first >= last:
+        return
+    if out[0].dtype == np.float32:
+        for m in range(n):
+            single = out[m]
+            singles[m] = &single[0]
+        with nogil:
+            gather_into(&v[0], n_lanes, chosen, singles, place, first, last)
+        return
     for m in range(n):
-        vector = out[m]
-        lane[m], to[m] = <int>chosen[m], &vector[0]
-    cdef bint placed = place.shape[0] > 0
+        wide = out[m]
+        doubles[m] = &wide[0]
     with nogil:
-        for j in range(first, last):
-            if placed and j + 16 < last:
-                FL_PREFETCH(&v[<int64_t>place[j + 16] * n_lanes])
-            line = &v[<int64_t>(place[j] if placed else j) * n_lanes]
-            for m in range(n):
-                to[m][j] = line[lane[m]]
+        gather_into(&v[0], n_lanes, chosen, doubles, place, first, last)
 
 
 def compact(const real[::1] v, int n_lanes, const int64_t[::1] chosen, real[::1] out,
