@@ -7,7 +7,7 @@ from typing import Any
 
 from .generators import load
 from .measure import in_turns, ns, print_table, ratio
-from .sgd import EPOCHS, Case, estimator, further_epoch
+from .sgd import EPOCHS, REPEATS, Case, estimator, further_epoch
 
 __all__ = ["run"]
 
@@ -40,7 +40,7 @@ def run(scale: float, rounds: int) -> None:
         times = in_turns(
             {(name, epochs): partial(_fit, case, X, data.y, epochs, **more)
              for epochs in EPOCHS for name, more in _VARIANTS.items()},
-            rounds,
+            rounds, repeats=REPEATS,
         )
         epoch = {
             name: further_epoch(*(times[name, epochs] for epochs in EPOCHS)) for name in _VARIANTS

@@ -11,7 +11,7 @@ import numpy as np
 from . import numpy_learners
 from .generators import load
 from .measure import has_peer, in_turns, ns, print_table, ratio
-from .sgd import EPOCHS, further_epoch
+from .sgd import EPOCHS, REPEATS, further_epoch
 
 __all__ = ["run"]
 
@@ -49,7 +49,7 @@ def run(scale: float, rounds: int) -> None:
         times = in_turns(
             {(side, epochs): partial(fit, X, y, epochs)
              for epochs in EPOCHS for side, fit in sides.items()},
-            rounds,
+            rounds, repeats=REPEATS,
         )
         epoch = {
             side: further_epoch(*(times[side, epochs] for epochs in EPOCHS)) for side in sides

@@ -1,15 +1,16 @@
 """Layouts derived from `Rows` for one fit: columns by frequency, or only those that occur.
 
-An entry of a sparse row costs a visit of its column's weight. Where the weights don't fit the
-second-level cache, most of the time of an epoch goes into those visits, and it counts how many of
-them find their weight near: those of frequent columns do, if frequent columns are neighbours. So a
-long fit counts the columns in a sample of the rows and, where it pays, trains on a copy that has
-the most frequent column first, and in each row the entries of frequent columns first. Measured on
-bags of words with 1.3 million columns: 22 % less time per epoch on an idle machine, half where
-others use the cache too; new numbers without a new order of entries gain half of that, and nothing
-is gained where the weights fit the cache or columns come by frequency anyway (one-hot data). Where
-a column fills a line, as 16 models do, frequent neighbours still share pages: 38 % less time per
-epoch on the same data, by new numbers alone.
+An entry of a sparse row costs a visit of its column's weights. Where those of several outputs don't
+fit the second-level cache, most of the time of an epoch goes into those visits, and it counts how
+many of them find their weights near: those of frequent columns do, if frequent columns are
+neighbours. So a long fit of several outputs counts the columns in a sample of the rows and, where
+it pays, trains on a copy that has the most frequent column first, and in each row the entries of
+frequent columns first. New numbers without a new order of entries gain half as much, and nothing is
+gained where the weights fit the cache or columns come by frequency anyway (one-hot data). A single
+output's weights are on their way when they are needed (`fl_per_column` in fl_rows.h): on bags of
+words with 1.3 million columns an epoch takes 2.3 ns an entry with renumbered columns and without,
+and the copy ten. Where a column fills a line, as 16 models do, frequent neighbours still share
+pages: 38 % less time per epoch on the same data, by new numbers alone.
 
 Where there are fewer entries than columns, as in a few thousand hashed texts, most columns do not
 occur at all. Training then has weights for those that do, in their old order, and no pass over the
@@ -80,9 +81,8 @@ def prepared(
     if X.nnz < d:
         pays = from_zero and epochs >= _FEWEST_EPOCHS_OF_FEW
         return only_occurring(X) if pays else (X, None)
-    # a column whose weights fill a line gains nothing from neighbours
-    fills = column_bytes >= _LINE_BYTES
-    if fills or epochs < _FEWEST_EPOCHS or X.nnz * _entry_bytes(X) > machine_bytes() // 4:
+    pays = n_outputs > 1 and epochs >= _FEWEST_EPOCHS
+    if not pays or X.nnz * _entry_bytes(X) > machine_bytes() // 4:
         return X, None
     return _by_frequency(X, column_bytes)
 

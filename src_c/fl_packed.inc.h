@@ -1,8 +1,10 @@
 /* The packed adaptive steps for one type FL_REAL; included by fl_packed.h once per type. */
 
-/* fl_dot of a sparse row */
-FL_INLINE double FL_TYPED(fl_packed_dot)(struct fl_row row, const FL_REAL *P, int shift) {
-    return shift == 1 ? FL_TYPED(fl_sparse_dot)(row, P, 1) : FL_TYPED(fl_sparse_dot)(row, P, 2);
+/* fl_dot_fetching of a sparse row */
+FL_INLINE double FL_TYPED(fl_packed_dot)(struct fl_row row, const FL_REAL *P, int shift,
+                                         struct fl_row later) {
+    return shift == 1 ? FL_TYPED(fl_sparse_dot)(row, P, 1, later)
+                      : FL_TYPED(fl_sparse_dot)(row, P, 2, later);
 }
 
 /* The steps of a row with derivative `slope`; `lazy`: there is a penalty. u as in fl_sgd.h. */

@@ -145,21 +145,35 @@ FL_INLINE double FL_TYPED(fl_dense_dot)(const FL_REAL *FL_RESTRICT x, const FL_R
 
 /* sum_k x[k] w[j[k] << shift] of a sparse row. Four chains hide the latency of an addition; a wider
  * gather gains nothing, since the cache misses on w decide. The lanes are the same in every sparse
- * layout, and so are the bits. */
+ * layout, and so are the bits. On the way the weights of the row `later` are fetched, unless it is
+ * empty: of signed rows that has to be done apart. */
 FL_INLINE double FL_TYPED(fl_sparse_dot)(struct fl_row row, const FL_REAL *FL_RESTRICT w,
-                                         const int shift) {
-    const int32_t *FL_RESTRICT j = row.indices;
+                                         const int shift, struct fl_row later) {
+    const int32_t *FL_RESTRICT j = row.indices, *FL_RESTRICT following = later.indices;
     const FL_REAL *FL_RESTRICT x = (const FL_REAL *)row.values;
     int64_t size = row.size, k = 0;
     FL_REAL lane[4];
     FL_TYPED(fl_four) sum = FL_TYPED(fl_four_set)(0);
+    const int64_t both = (size < later.size ? size : later.size) & ~(int64_t)3;
+    for (k = both; k < later.size; k++) FL_PREFETCH_L2(w + ((int64_t)following[k] << shift));
+    k = 0;
     if (row.layout == FL_CSR) {
+        for (; k < both; k += 4) {
+            for (int l = 0; l < 4; l++) FL_PREFETCH_L2(w + ((int64_t)following[k + l] << shift));
+            const FL_TYPED(fl_four) near = FL_TYPED(fl_four_gather)(w, j + k, shift);
+            sum = FL_TYPED(fl_four_add)(
+                sum, FL_TYPED(fl_four_multiply)(FL_TYPED(fl_four_load)(x + k), near));
+        }
         for (; k + 4 <= size; k += 4) {
             const FL_TYPED(fl_four) near = FL_TYPED(fl_four_gather)(w, j + k, shift);
             sum = FL_TYPED(fl_four_add)(
                 sum, FL_TYPED(fl_four_multiply)(FL_TYPED(fl_four_load)(x + k), near));
         }
     } else if (row.layout == FL_ONES) {
+        for (; k < both; k += 4) {
+            for (int l = 0; l < 4; l++) FL_PREFETCH_L2(w + ((int64_t)following[k + l] << shift));
+            sum = FL_TYPED(fl_four_add)(sum, FL_TYPED(fl_four_gather)(w, j + k, shift));
+        }
         for (; k + 4 <= size; k += 4) {
             sum = FL_TYPED(fl_four_add)(sum, FL_TYPED(fl_four_gather)(w, j + k, shift));
         }
@@ -180,11 +194,17 @@ FL_INLINE double FL_TYPED(fl_sparse_dot)(struct fl_row row, const FL_REAL *FL_RE
     return (double)((lane[0] + lane[1]) + (lane[2] + lane[3]));
 }
 
-FL_INLINE double FL_TYPED(fl_dot)(struct fl_row row, const FL_REAL *FL_RESTRICT w) {
+FL_INLINE double FL_TYPED(fl_dot_fetching)(struct fl_row row, const FL_REAL *FL_RESTRICT w,
+                                           struct fl_row later) {
     if (row.layout == FL_DENSE) {
         return FL_TYPED(fl_dense_dot)((const FL_REAL *)row.values, w, row.size);
     }
-    return FL_TYPED(fl_sparse_dot)(row, w, 0);
+    return FL_TYPED(fl_sparse_dot)(row, w, 0, later);
+}
+
+FL_INLINE double FL_TYPED(fl_dot)(struct fl_row row, const FL_REAL *FL_RESTRICT w) {
+    const struct fl_row nothing = {0};
+    return FL_TYPED(fl_dot_fetching)(row, w, nothing);
 }
 
 /* w += c x; and for the mean of the weights at once u += e (what w really changed by). Columns are

@@ -40,7 +40,7 @@ def layouts():
 def test_renumbered_rows_are_the_rows_with_frequent_columns_first(layout):
     rows = layouts()[layout]
     assert rows.layout == layout
-    renumbered, columns = prepared(rows, 1, 10)
+    renumbered, columns = prepared(rows, 2, 10)
     assert columns is not None
     np.testing.assert_array_equal(np.sort(columns.place), np.arange(D))
     expected = rows.to_csr().tocoo()
@@ -63,7 +63,7 @@ def test_where_a_column_fills_a_line_entries_keep_their_order(layout):
     wide = 64 // rows.dtype.itemsize
     renumbered, columns = prepared(rows, wide, 10)
     assert columns is not None and renumbered.layout == layout
-    np.testing.assert_array_equal(columns.place, prepared(rows, 1, 10)[1].place)
+    np.testing.assert_array_equal(columns.place, prepared(rows, 2, 10)[1].place)
     before, after = rows.to_csr(), renumbered.to_csr()
     np.testing.assert_array_equal(after.indptr, before.indptr)
     np.testing.assert_array_equal(after.indices, columns.place[before.indices])
@@ -94,11 +94,12 @@ def test_what_does_not_pay_is_left_alone():
     uniform, _ = bag_of_words()
     uniform.indices[:] = np.random.default_rng(0).permutation(len(uniform.indices)) % D
     for unchanged, outputs, epochs in (
-        (rows, 1, 1),
-        (as_rows(np.ones((5, 300_000), np.float32)), 1, 100),
-        (as_rows(sp.random(2000, 3000, 0.1, format="csr")), 1, 100),
-        (as_rows(bag_of_words(n=2000)[0]), 1, 2),  # fewer entries than columns
-        (as_rows(uniform), 1, 100),
+        (rows, 2, 1),
+        (rows, 1, 100),  # a single output's weights are fetched ahead
+        (as_rows(np.ones((5, 300_000), np.float32)), 2, 100),
+        (as_rows(sp.random(2000, 3000, 0.1, format="csr")), 2, 100),
+        (as_rows(bag_of_words(n=2000)[0]), 2, 2),  # fewer entries than columns
+        (as_rows(uniform), 2, 100),
     ):
         kept, columns = prepared(unchanged, outputs, epochs)
         assert kept is unchanged and columns is None
@@ -148,8 +149,8 @@ def test_models_are_those_of_the_columns_as_they_come(case, monkeypatch):
     X, y = bag_of_words()
     taken = []
 
-    def seen(*arguments):
-        result = prepared(*arguments)
+    def seen(rows, n_outputs, *more):
+        result = prepared(rows, max(2, n_outputs), *more)  # of a single one too
         taken.append(result[1] is not None)
         return result
 

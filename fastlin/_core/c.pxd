@@ -101,6 +101,8 @@ cdef extern from "fl_rows.h" nogil:
                                 double *values) noexcept
     double fl_dot_f32(fl_row row, const float *w) noexcept
     double fl_dot_f64(fl_row row, const double *w) noexcept
+    double fl_dot_fetching_f32(fl_row row, const float *w, fl_row later) noexcept
+    double fl_dot_fetching_f64(fl_row row, const double *w, fl_row later) noexcept
     void fl_axpy_f32(fl_row row, float c, float *w) noexcept
     void fl_axpy_f64(fl_row row, double c, double *w) noexcept
     double fl_square_norm_f32(fl_row row) noexcept
@@ -122,9 +124,11 @@ cdef extern from "fl_rows.h" nogil:
 cdef extern from "fl_rows.h" nogil:
     struct fl_per_column:
         int64_t ahead
+        int64_t ahead_in_dot
     fl_per_column fl_per_column_none() noexcept
     void fl_per_column_add(fl_per_column *all, const void *start, int64_t bytes) noexcept
     void fl_per_column_plan(fl_per_column *all, const fl_rows *X) noexcept
+    void fl_per_column_weave(fl_per_column *all, const fl_rows *X) noexcept
     void fl_per_column_plan_next(fl_per_column *all, const fl_rows *X) noexcept
     void fl_prefetch_columns(const fl_rows *X, int64_t i, const fl_per_column *all) noexcept
 
@@ -209,6 +213,13 @@ cdef inline double dot(fl_row row, const real *w) noexcept nogil:
         return fl_dot_f32(row, w)
     else:
         return fl_dot_f64(row, w)
+
+
+cdef inline double dot_fetching(fl_row row, const real *w, fl_row later) noexcept nogil:
+    if real is float:
+        return fl_dot_fetching_f32(row, w, later)
+    else:
+        return fl_dot_fetching_f64(row, w, later)
 
 
 cdef extern from "fl_rows.h" nogil:

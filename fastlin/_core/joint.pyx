@@ -9,12 +9,12 @@ from .c cimport (FL_SGD, adaptive_collected, adaptive_row, fl_adaptive, fl_adapt
                  fl_adaptive_intercepts, fl_adaptive_publish_f32, fl_adaptive_publish_f64,
                  fl_adaptive_step, fl_joint_loss, fl_loss_add, fl_loss_settle, fl_loss_sum,
                  fl_pa_coefficient, fl_per_column, fl_per_column_add, fl_per_column_none,
-                 fl_per_column_plan, fl_row,
-                 fl_rows, fl_sgd_eta, fl_sgd_rule, fl_sgd_state, joint_add, joint_collect,
-                 joint_pay, joint_scores, real, row_at, sgd_decay, square_norm)
+                 fl_per_column_plan, fl_per_column_weave, fl_row, fl_rows, fl_sgd_eta,
+                 fl_sgd_rule, fl_sgd_state, joint_add, joint_collect, joint_pay, joint_scores,
+                 real, row_at, sgd_decay, square_norm)
 from .packed cimport packed_dot, packed_row
 from .rows cimport Rows
-from .sgd cimport end_step, kept_per_column, look_ahead
+from .sgd cimport end_step, kept_per_column, look_ahead, row_in_dot
 
 # Rows of `b`, the intercepts: their values, the sum for averaging, their two moments.
 cdef enum:
@@ -203,12 +203,14 @@ def run_packed(Rows X, const double[::1] y, const double[::1] sample_weight,
     fl_per_column_add(&columns, P, packed.shape[1] * sizeof(real))
     fl_per_column_add(&columns, sums, sizeof(real))
     fl_per_column_plan(&columns, &X.c)
+    fl_per_column_weave(&columns, &X.c)
     with nogil:
         for k in range(stop):
             i = order[k]
             row = row_at(&X.c, i, P)
             state.t += 1
-            z = state.scale * packed_dot(row, P, shift) + b[VALUE, 0]
+            z = packed_dot(row, P, shift, row_in_dot(&X.c, order, k, &columns, P))
+            z = state.scale * z + b[VALUE, 0]
             s = sample_weight[i] if weighted else 1.0
             add_loss(&total, &rule, &z, 1, y[i], s, &g, &active, &n_active)
             state.sum_weight += s

@@ -1,8 +1,8 @@
 """What other loops over rows share with that of `sgd`."""
 
 from .c cimport FL_PREFETCH, fl_per_column, fl_per_column_add, fl_per_column_none, \
-    fl_per_column_plan, fl_prefetch_columns, fl_prefetch_start, fl_rows, fl_sgd_rule, \
-    fl_sgd_state, int64_t, prefetch_row, real
+    fl_per_column_plan, fl_prefetch_columns, fl_prefetch_start, fl_row, fl_rows, fl_sgd_rule, \
+    fl_sgd_state, int64_t, prefetch_row, real, row_at
 
 # How many rows before a row's entries are fetched the place is looked up where they begin.
 cdef enum:
@@ -18,6 +18,17 @@ cdef inline fl_per_column kept_per_column(const fl_rows *X, Py_ssize_t K, const 
     fl_per_column_add(&columns, paid, K * sizeof(real))
     fl_per_column_plan(&columns, X)
     return columns
+
+
+cdef inline fl_row row_in_dot(const fl_rows *X, const int64_t[::1] order, Py_ssize_t k,
+                              const fl_per_column *columns, const real *v) noexcept nogil:
+    """The row whose weights the dot product of step k fetches; an empty one if none."""
+    cdef fl_row nothing
+    if columns.ahead_in_dot and k + columns.ahead_in_dot < order.shape[0]:
+        return row_at(X, order[k + columns.ahead_in_dot], v)
+    nothing.size = 0
+    nothing.indices = NULL
+    return nothing
 
 
 cdef inline void look_ahead(const fl_rows *X, const double[::1] y, const int64_t[::1] order,

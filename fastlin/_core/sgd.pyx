@@ -3,13 +3,13 @@ the step and the symbols."""
 
 from libc.stdint cimport int64_t
 
-from .c cimport (FL_PREFETCH, dot, fl_axpy_f32, fl_axpy_f64, fl_loss, fl_loss_add,
+from .c cimport (FL_PREFETCH, dot, dot_fetching, fl_axpy_f32, fl_axpy_f64, fl_loss, fl_loss_add,
                  fl_loss_has_reach, fl_loss_reach, fl_loss_settle, fl_loss_sum, fl_pa_coefficient,
                  fl_per_column, fl_per_column_add, fl_per_column_none, fl_per_column_plan,
-                 fl_prefetch_columns, fl_row, fl_rows, fl_sgd_eta, fl_sgd_publish_f32,
-                 fl_sgd_publish_f64, fl_sgd_publish_mean_f32, fl_sgd_publish_mean_f64, fl_sgd_rule,
-                 fl_sgd_safe_eta, fl_sgd_state, real, row_at, sgd_add, sgd_add_and_pay, sgd_decay,
-                 square_norm)
+                 fl_per_column_weave, fl_prefetch_columns, fl_row, fl_rows, fl_sgd_eta,
+                 fl_sgd_publish_f32, fl_sgd_publish_f64, fl_sgd_publish_mean_f32,
+                 fl_sgd_publish_mean_f64, fl_sgd_rule, fl_sgd_safe_eta, fl_sgd_state, real, row_at,
+                 sgd_add, sgd_add_and_pay, sgd_decay, square_norm)
 from .rows cimport Rows
 
 cdef inline double step_length(const fl_sgd_rule *rule, const fl_rows *X, int64_t i, double p,
@@ -64,12 +64,14 @@ cdef void step_by_step(const fl_rows *X, const double[::1] y, const double[::1] 
     cdef fl_loss_sum total = fl_loss_sum(0, 1)
     cdef fl_per_column columns = kept_per_column(X, 1, weights, visited, payments)
     cdef fl_row row
+    fl_per_column_weave(&columns, X)
     for k in range(order.shape[0]):
         i = order[k]
         row = row_at(X, i, weights)
         state.t += 1
         eta = fl_sgd_eta(rule, state.t)
-        p = state.scale * dot(row, weights) + state.intercept
+        p = dot_fetching(row, weights, row_in_dot(X, order, k, &columns, weights))
+        p = state.scale * p + state.intercept
         s = sample_weight[i] if weighted else 1.0
         state.sum_weight += s
         g = fl_loss_add(&total, rule.loss, p, y[i], rule.loss_parameter, s)
