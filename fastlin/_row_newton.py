@@ -1,5 +1,5 @@
-"""Newton's method in the space of the rows, for fewer rows than columns: what is left of a fit whose
-rows are so long, beside the penalty, that sums over the columns have no digits for the rest.
+"""Newton's method in the space of the rows, for fewer rows than columns: where they are so long
+beside the penalty that sums over the columns have no digits for it.
 
 With w = sum_i v_i (x_i - c) a step solves for v with the kernel matrix of the rows, in a form whose
 matrix has no eigenvalue below 1 (`_kernel_newton`). Each point is measured with the weights that

@@ -27,7 +27,7 @@ def make(n, d, factor, is_mixed):
 
 
 def reach(tol, least, at_zero):
-    """How far from the optimum weights of a certified objective are at most: P is strongly convex."""
+    """How far weights of a certified objective are from the best: P is strongly convex."""
     return np.sqrt(2 * tol * max(least, 1e-12 * at_zero))
 
 
