@@ -51,6 +51,8 @@ _NU = 0.01
 _STIFF = 8.0
 # Newton steps for the intercept that ends a fit; the first of them start within the tolerance.
 _INTERCEPT_STEPS = 50
+# Memory that is not given back between descent and certificates
+_MANY_BYTES = 1 << 24
 # Columns per call of a kernel that goes over all weights: some milliseconds.
 _COLUMNS_PER_CALL = 1 << 19
 _NO_PLACE = np.empty(0, np.int32)
@@ -108,6 +110,8 @@ class DualPass:
         """Zeros in the memory that descent and certificates take in turns: with a million columns
         new pages for each would take as long as an epoch."""
         n_bytes = size * np.dtype(dtype).itemsize
+        if n_bytes < _MANY_BYTES:
+            return aligned_zeros(size, np.dtype(dtype))
         if len(self._room) < n_bytes:
             self._room = np.empty(0, np.uint8)
             self._room = aligned_zeros(n_bytes, np.dtype(np.uint8))
