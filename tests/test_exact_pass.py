@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from layouts import LAYOUTS
 
-from fastlin import SparsemaxClassifier, _parallel, cross_val_score
+from fastlin import SparsemaxClassifier, _dual_lanes, _parallel, cross_val_score
 from fastlin._exact_pass import fits_exactly_together
 from fastlin._exceptions import ConvergenceWarning
 from fastlin._onepass import fit_together, fits_together
@@ -274,3 +274,24 @@ def test_frames_are_searched_without_a_word_about_their_names(make):
     frame = pandas.DataFrame(X, columns=["u", "v"])
     with_names = cross_val_score(make(), frame, y, cv=3)
     np.testing.assert_array_equal(with_names, cross_val_score(make(), X, y, cv=3))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_memory_that_is_kept_changes_no_bit(loss, dtype, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(N, D)) * (rng.random((N, D)) < 0.5)).astype(dtype)
+    y = np.where(X @ rng.normal(size=D) + 0.5 * rng.normal(size=N) > 0, 1.0, -1.0)
+    every = np.arange(N)
+
+    def fitted(many_bytes):
+        # strengths end at different epochs, so that lanes move together on the way
+        models = [made(loss, C=C, tol=1e-7) for C in np.geomspace(1e-3, 3, 13)]
+        monkeypatch.setattr(_dual_lanes, "_MANY_BYTES", many_bytes)
+        fit_together(models, X, y, [every] * 13, [every] * 13)
+        return models
+
+    for kept, fresh in zip(fitted(0), fitted(1 << 24), strict=True):
+        np.testing.assert_array_equal(kept.coef_, fresh.coef_)
+        assert kept.intercept_ == fresh.intercept_ and kept.coef_.dtype == dtype
+        assert kept.duality_gap_ == fresh.duality_gap_ <= 1e-7
