@@ -133,6 +133,8 @@ def gram(X: Rows, h: np.ndarray, c: np.ndarray) -> np.ndarray:
     """sum_i h_i (x_i - c)(x_i - c)^T for h >= 0"""
     d = X.shape[1]
     out = np.zeros((d, d))
+    if not len(h):
+        return out
     if is_denselike(X):
         for _, block in blocks(X, h, c):
             out += matmul(block.T, block)

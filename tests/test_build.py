@@ -195,7 +195,7 @@ static void adapt(int optimizer, int lazy, int layout) {
     for (int size = 0; size <= 23; size++) {
         struct fl_row row = {layout, size, j + (23 - size), x + (23 - size)};
         a.t = size + 1;
-        fl_packed_row_f32(&a, 0, row, 0.7 - fl_packed_dot_f32(row, P, shift), P, lazy, NULL);
+        fl_packed_row_f32(&a, 0, row, 0.7 - fl_packed_dot_f32(row, P, shift, row), P, lazy, NULL);
     }
     for (int k = 0; k < 32 << shift; k++) {
         int32_t visit;

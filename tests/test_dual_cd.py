@@ -477,7 +477,7 @@ def test_max_iter_ends_it_with_an_honest_gap():
 
 
 def test_a_run_that_is_given_up_ends():
-    X = data(100, 3)
+    X = data(20_000, 30)
     problem = problem_of(X, targets("hinge", X), "hinge", C=1e6)
 
     begun, ended = threading.Event(), []
