@@ -116,7 +116,7 @@ class _OfVectors(Similarity):
         """An array or a CSR matrix."""
         X = samples.X
         # the caller's arrays may change while the model lives
-        return X.values.reshape(X.shape).copy() if X.layout == "dense" else X.to_csr().copy()
+        return X.values.reshape(X.shape).copy() if X.layout == "dense" else X.to_csr(copy=True)
 
     def count(self, samples: Vectors) -> int:
         """How many there are."""

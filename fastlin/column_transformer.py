@@ -288,7 +288,8 @@ class ColumnTransformer(TransformerMixin, NamedParts):
         rows = joined([b for _, b in pairs], [f"the transformer {name!r}" for name, _ in pairs])
         if self.output == "rows":
             return rows
-        return rows.values.reshape(rows.shape) if rows.layout == "dense" else rows.to_csr()
+        # What `joined` returns shares the arrays of a block that stands alone.
+        return rows.toarray() if rows.layout == "dense" else rows.to_csr(copy=True)
 
     def _feature_names_out(self, names: np.ndarray) -> np.ndarray:
         """Return the names that the transformers give their columns."""

@@ -258,9 +258,9 @@ class CountVectorizer(TextAnalysis, Estimator):
                 f"has {len(terms)} n-grams."
             )
         matrix = rows.to_csr()
-        matrix.eliminate_zeros()
-        matrix.sort_indices()
-        pieces = np.split(matrix.indices, matrix.indptr[1:-1])
+        occurs = matrix.data != 0
+        ends = np.append(0, np.cumsum(occurs))[matrix.indptr[1:-1]]
+        pieces = np.split(matrix.indices[occurs], ends)
         return [np.array([terms[j] for j in piece], dtype=str) for piece in pieces]
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:

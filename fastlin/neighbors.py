@@ -115,7 +115,7 @@ class KNeighborsClassifier(ClassifierMixin, Estimator):
         self.classes_, self._codes = encode_labels(check_target(y, self, n_samples=len(rows)))
         # a copy, since the caller's arrays may change before anyone asks
         dense = rows.layout == "dense"
-        self._fit_X = rows.values.reshape(rows.shape).copy() if dense else rows.to_csr().copy()
+        self._fit_X = rows.values.reshape(rows.shape).copy() if dense else rows.to_csr(copy=True)
         self.effective_metric_ = "cosine" if self.metric == "cosine" else "euclidean"
         self._searcher: Searcher | None = None
         self._prepared()

@@ -172,7 +172,7 @@ class TfidfTransformer(TransformerMixin, Estimator):
 
     def _csr(self, X: Any, reset: bool) -> Any:
         """Return X as a CSR matrix of its own, without zeros."""
-        matrix = rows_of(self, X, reset).to_csr().copy()
+        matrix = rows_of(self, X, reset).to_csr(copy=True)
         matrix.eliminate_zeros()
         return matrix
 

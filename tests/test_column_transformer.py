@@ -72,6 +72,26 @@ def test_ones_stay_ones():
     np.testing.assert_array_equal(dense, np.column_stack([DATA["size"], DATA["shelf"]]))
 
 
+def test_a_result_is_its_receivers():
+    """It can be written to, which changes neither X nor what comes next."""
+    dense = np.array([[0.0, 2.0], [3.0, 0.0], [0.0, 5.0]])
+    ones = ("o", OneHotEncoder(), [0])
+    for parts in ([("p", "passthrough", [0, 1])], [("p", "passthrough", [0, 1]), ones], [ones]):
+        for X in (dense.copy(), sparse.csr_matrix(dense), sparse.csr_matrix(dense, dtype="f4")):
+            if sparse.issparse(X) and ones in parts:
+                continue
+            transformer = ColumnTransformer(parts)
+            found = transformer.fit_transform(X)
+            expected = found.copy()
+            if sparse.issparse(found):
+                found.data[:] = 0
+                found.eliminate_zeros()
+            else:
+                found[:] = 7
+            np.testing.assert_array_equal(X.toarray() if sparse.issparse(X) else X, dense)
+            assert equal(transformer.transform(X), expected)
+
+
 def test_names():
     frame = frames()[0]
     encoder = ColumnTransformer(PARTS, remainder="passthrough").fit(frame)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from text_reference import random_documents
 
 import fastlin.count_vectorizer
@@ -194,6 +195,43 @@ def test_inverse_transform_and_rows():
     assert vectorizer.inverse_transform(np.zeros((1, rows.shape[1])))[0].dtype.kind == "U"
     with pytest.raises(ValueError, match="X has 2 columns"):
         vectorizer.inverse_transform([[1, 0]])
+
+
+def stored_ways(X):
+    """A matrix in every way it may come in, the arrays of some not to be written to."""
+    wide, locked, zeros = X.copy(), X.copy(), sparse.csr_matrix(X, dtype=np.float64)
+    wide.indices, wide.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    for array in (locked.data, locked.indices, locked.indptr):
+        array.flags.writeable = False
+    zeros.data[::3] = 0
+    unsorted = X[:, ::-1][:, ::-1]
+    unsorted.has_sorted_indices = False
+    doubled = np.repeat(X.data, 2), np.repeat(X.indices, 2), 2 * X.indptr
+    twice = sparse.csr_matrix(doubled, X.shape)
+    return [X, wide, locked, zeros, unsorted, twice, X.tocsc(), X.tocoo(), sparse.csr_array(X),
+            X.toarray(), fastlin.as_rows(X)]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "params", [{}, {"binary": True}, {"analyzer": "char", "dtype": np.float32}], ids=str
+)
+@pytest.mark.parametrize("kind", ["CountVectorizer", "TfidfVectorizer"])
+def test_inverse_transform_of_what_transform_returns(kind, params):
+    ours, peer = getattr(fastlin, kind)(**params), getattr(text, kind)(**params)
+    X = ours.fit_transform(DOCUMENTS)
+    peer.fit(DOCUMENTS)
+    ways = stored_ways(X)
+    if kind == "CountVectorizer" and not params:
+        assert X.max() > 1
+    ways.append(ours.set_params(output="rows").transform(DOCUMENTS))
+    for way in ways:
+        before = pickle.dumps(way)
+        found = ours.inverse_transform(way)
+        assert pickle.dumps(way) == before
+        matrix = sparse.csr_matrix(way.to_csr() if isinstance(way, fastlin.Rows) else way).copy()
+        matrix.sum_duplicates()
+        for names, row in zip(found, peer.inverse_transform(matrix), strict=True):
+            assert names.tolist() == sorted(row.tolist()) and names.dtype.kind == "U"
 
 
 # ---- what is refused ----

@@ -83,8 +83,9 @@ cdef class Rows:
 
         return hstack(blocks, dtype)
 
-    def to_csr(self):
-        """Return the rows as a scipy CSR matrix; it may share the arrays of these rows."""
+    def to_csr(self, copy=False):
+        """Return the rows as a scipy CSR matrix; unless it is to be a `copy`, it may share the
+        arrays of these rows, which are read-only."""
         from scipy.sparse import csr_matrix
 
         if self.c.layout == FL_DENSE:
@@ -95,7 +96,7 @@ cdef class Rows:
         if values is None:
             values = np.where(indices < 0, -1, 1).astype(self.dtype)
             indices = np.where(indices < 0, ~indices, indices)
-        return csr_matrix((values, indices, indptr), shape=self.shape)
+        return csr_matrix((values, indices, indptr), shape=self.shape, copy=copy)
 
     def toarray(self):
         """Return the rows as a dense array."""
