@@ -293,7 +293,8 @@ def _decode_estimator(content: Any, reader: Reader) -> Estimator:
     attributes = {name: reader.decode(value) for name, value in content["attributes"].items()}
     for name in attributes:
         on_class = getattr(cls, name, None)
-        if name in expected or callable(on_class) or isinstance(on_class, property):
+        is_computed = isinstance(on_class, property) and on_class.fset is None
+        if name in expected or callable(on_class) or is_computed:
             raise Malformed(f"{cls.__name__} can have no attribute {name!r}")
     estimator = cls.__new__(cls)
     vars(estimator).update(parameters, **attributes)

@@ -11,7 +11,7 @@ from ._base import Estimator, TransformerMixin
 from ._core.ngrams import normalise_rows
 from ._data import rows_of
 from ._exceptions import not_fitted
-from ._params import Boolean, Constraint, FloatType, OneOf
+from ._params import Boolean, Constraint, FloatType, OneOf, shown
 from ._text_docs import ANALYSIS_NOTES, ANALYSIS_PARAMETERS, DF_PARAMETERS, N_JOBS
 from ._text_rows import CsrArrays
 from .count_vectorizer import CountVectorizer
@@ -19,6 +19,7 @@ from .count_vectorizer import CountVectorizer
 __all__ = ["TfidfTransformer", "TfidfVectorizer"]
 
 _NORM_ORDER = {"l1": 1, "l2": 2}
+_FLOATS = (np.float64, np.float32)
 _WEIGHTING = """norm : {"l1", "l2"} or None, default="l2"
         Scale rows to this norm.
     use_idf : bool, default=True
@@ -26,7 +27,8 @@ _WEIGHTING = """norm : {"l1", "l2"} or None, default="l2"
         have the term (Sparck Jones 1972).
     smooth_idf : bool, default=True
         Count n and df as if one more document had every term, ``ln((1 + n) / (1 + df)) + 1``, so
-        that none is divided by zero.
+        that none is divided by zero. With False a term that no document has gets an infinite idf,
+        and `transform` raises once it meets that term.
     sublinear_tf : bool, default=False
         Replace a count c by ``1 + ln c``."""
 _REFERENCE = """K. Sparck Jones. A statistical interpretation of term specificity and its
@@ -51,19 +53,63 @@ def inverse_frequencies(documents: np.ndarray, n_rows: int, smooth: bool, dtype:
     return idf
 
 
-def weighted(rows: CsrArrays, idf: np.ndarray | None, norm: str | None, sublinear: bool) -> None:
-    """Turn the counts of rows into tf-idf, in place."""
-    data = rows.data
-    if sublinear:
-        np.log(data, data)
-        data += 1.0
-    if idf is not None:
-        data *= idf[rows.indices]
-    if norm is not None:
-        normalise_rows(rows.indptr.astype(np.int64, copy=False), data, _NORM_ORDER[norm])
+class Weighted:
+    """What both classes share: `idf_`, and how it weighs counts."""
+
+    norm: str | None
+    use_idf: bool
+    sublinear_tf: bool
+
+    def _weights(self) -> tuple[str, list[str] | None, int]:
+        """Return what has a weight each: what it is called, its names if it has any, how many."""
+        raise NotImplementedError
+
+    @property
+    def idf_(self) -> np.ndarray:
+        """The inverse document frequencies."""
+        if "idf_" not in vars(self):
+            raise AttributeError(f"{type(self).__name__} has no idf_ before fit with use_idf=True.")
+        return vars(self)["idf_"]
+
+    @idf_.setter
+    def idf_(self, value: Any) -> None:
+        if not self.use_idf:
+            raise ValueError("idf_ cannot be set with use_idf=False, which makes no use of it.")
+        idf, (kind, _, size) = np.array(value), self._weights()
+        if idf.dtype.kind not in "biuf" or idf.shape != (size,) or np.isnan(idf).any():
+            raise ValueError(
+                f"idf_ must hold one number for each of the {size} {kind}s, got {shown(value)}."
+            )
+        vars(self)["idf_"] = idf.astype(idf.dtype if idf.dtype in _FLOATS else np.float64)
+
+    def _weigh_by(self, idf: np.ndarray | None, rows: CsrArrays) -> None:
+        """Turn the counts of rows into tf-idf, in place."""
+        data = rows.data
+        if self.sublinear_tf:
+            np.log(data, data)
+            data += 1.0
+        if idf is not None:
+            factors = idf[rows.indices]
+            if np.isinf(idf if len(idf) < len(factors) else factors).any():
+                self._refuse_unseen(rows.indices[np.isinf(factors)])
+            data *= factors
+        if self.norm is not None:
+            indptr = rows.indptr.astype(np.int64, copy=False)
+            normalise_rows(indptr, data, _NORM_ORDER[self.norm])
+
+    def _refuse_unseen(self, columns: np.ndarray) -> None:
+        """Raise if there is an entry in a column of infinite weight."""
+        if not len(columns):
+            return
+        kind, names, _ = self._weights()
+        name = columns[0] if names is None else repr(names[columns[0]])
+        raise ValueError(
+            f"with smooth_idf=False the {kind} {name} has an infinite weight, since no document of "
+            "fit had it; leave smooth_idf=True."
+        )
 
 
-class TfidfTransformer(TransformerMixin, Estimator):
+class TfidfTransformer(Weighted, TransformerMixin, Estimator):
     __doc__ = f"""Weight a matrix of counts by how rare their columns are.
 
     Parameters
@@ -129,7 +175,7 @@ class TfidfTransformer(TransformerMixin, Estimator):
         vars(self).pop("idf_", None)
         if self.use_idf:
             documents = np.bincount(matrix.indices, minlength=matrix.shape[1])
-            self.idf_ = inverse_frequencies(
+            vars(self)["idf_"] = inverse_frequencies(
                 documents, matrix.shape[0], self.smooth_idf, matrix.dtype
             )
         return self
@@ -155,7 +201,8 @@ class TfidfTransformer(TransformerMixin, Estimator):
             Before `fit`.
         ValueError
             If X has another number of columns, or values that are not finite; with `sublinear_tf`
-            also if it has negative ones.
+            also if it has negative ones, and without `smooth_idf` if it has a value in a column
+            that was zero in `fit`.
         """
         self._check_fitted("transform")
         matrix = self._csr(X, reset=False)
@@ -166,9 +213,14 @@ class TfidfTransformer(TransformerMixin, Estimator):
         idf = vars(self).get("idf_")
         if idf is not None:
             idf = idf.astype(matrix.dtype, copy=False)
-        rows = CsrArrays(matrix.indptr, matrix.indices, matrix.data)
-        weighted(rows, idf, self.norm, self.sublinear_tf)
+        self._weigh_by(idf, CsrArrays(matrix.indptr, matrix.indices, matrix.data))
         return matrix
+
+    def _weights(self) -> tuple[str, list[str] | None, int]:
+        """Return what has a weight each: columns of X."""
+        self._check_fitted("setting idf_")
+        names = getattr(self, "feature_names_in_", None)
+        return "column", None if names is None else names.tolist(), self.n_features_in_
 
     def _csr(self, X: Any, reset: bool) -> Any:
         """Return X as a CSR matrix of its own, without zeros."""
@@ -177,7 +229,7 @@ class TfidfTransformer(TransformerMixin, Estimator):
         return matrix
 
 
-class TfidfVectorizer(CountVectorizer):
+class TfidfVectorizer(Weighted, CountVectorizer):
     __doc__ = rf"""Turn documents into rows of tf-idf, a column for each n-gram.
 
     What `CountVectorizer` counts, weighted as `TfidfTransformer` does. Vocabulary and values are
@@ -308,6 +360,8 @@ class TfidfVectorizer(CountVectorizer):
         ------
         NotFittedError
             Before `fit`; also where `vocabulary` was given, unless `use_idf` is False.
+        ValueError
+            Without `smooth_idf`, if a document has an n-gram that none of `fit` had.
         """
         if self.use_idf and "idf_" not in vars(self):
             raise not_fitted(self, "transform")
@@ -319,9 +373,16 @@ class TfidfVectorizer(CountVectorizer):
         vars(self).pop("idf_", None)
         if self.use_idf:
             n_rows = len(rows.indptr) - 1
-            self.idf_ = inverse_frequencies(documents, n_rows, self.smooth_idf, self.dtype)
+            vars(self)["idf_"] = inverse_frequencies(
+                documents, n_rows, self.smooth_idf, self.dtype
+            )
         return rows, documents
 
     def _weigh(self, rows: CsrArrays) -> None:
         """Turn counts into tf-idf."""
-        weighted(rows, self.idf_ if self.use_idf else None, self.norm, self.sublinear_tf)
+        self._weigh_by(self.idf_ if self.use_idf else None, rows)
+
+    def _weights(self) -> tuple[str, list[str] | None, int]:
+        """Return what has a weight each: the n-grams of the vocabulary."""
+        names = self._known("setting idf_").strings()
+        return "n-gram", names, len(names)

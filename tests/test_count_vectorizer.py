@@ -309,6 +309,64 @@ def test_weights_equal_scikit_learn(params):
             ours.transform(-counts)
 
 
+@pytest.mark.filterwarnings("ignore:divide by zero")  # of scikit-learn
+def test_a_term_that_no_document_has_cannot_be_weighed_without_smoothing():
+    documents = ["win a car", "hello"]
+    for norm in ("l2", "l1", None):
+        for dtype in (np.float64, np.float32):
+            params = {"smooth_idf": False, "norm": norm, "dtype": dtype,
+                      "vocabulary": ["win", "prize", "hello"]}
+            ours = TfidfVectorizer(**params)
+            peer = text.TfidfVectorizer(**params)
+            assert_equal(ours.fit_transform(documents), peer.fit_transform(documents))
+            assert ours.idf_.tobytes() == peer.idf_.tobytes()
+            assert_equal(ours.transform(["hello win win", ""]),
+                         peer.transform(["hello win win", ""]))
+            for unseen in (["hello", "prize"], ["prize"] * 9):
+                with pytest.raises(ValueError, match="smooth_idf=False the n-gram 'prize'"):
+                    ours.transform(unseen)
+    frame = pytest.importorskip("pandas").DataFrame({"one": [1.0, 2.0], "two": [0.0, 0.0]})
+    transformer = TfidfTransformer(smooth_idf=False)
+    assert transformer.fit(frame.to_numpy()).transform([[3, 0]]).toarray().tolist() == [[1, 0]]
+    for data in ([[0, 1.0]], [[1, 2.0]] * 3):
+        with pytest.raises(ValueError, match="smooth_idf=False the column 1 has"):
+            transformer.transform(data)
+    with pytest.raises(ValueError, match="smooth_idf=False the column 'two' has"):
+        transformer.fit(frame).transform(frame + 1)
+
+
+def test_given_weights_have_the_length_of_what_they_weigh():
+    documents = ["aa bb", "bb cc"]
+    ours, peer = TfidfVectorizer(norm=None), text.TfidfVectorizer(norm=None)
+    counts = [[1.0, 2, 0], [0, 3, 1]]
+    transformer = TfidfTransformer(norm=None)
+    for model, data in ((ours.fit(documents), documents), (transformer.fit(counts), counts)):
+        for wrong in (np.ones(5), np.ones(2), np.ones((1, 3)), 1.0, ["x"] * 3, [1, np.nan, 2]):
+            with pytest.raises(ValueError, match="one number for each of the 3 (n-gram|column)s"):
+                model.idf_ = wrong
+        before = model.idf_.copy()
+        assert (model.transform(data).toarray() != 0).any()
+        given = np.array([2.0, 3.0, 5.0])
+        model.idf_ = given
+        given[:] = 0
+        assert model.idf_.tolist() == [2, 3, 5]
+        again = pickle.loads(pickle.dumps(model))
+        assert again.idf_.tolist() == [2, 3, 5]
+        assert model.fit(data).idf_.tobytes() == before.tobytes()
+        with pytest.raises(fastlin.NotFittedError):
+            type(model)().idf_ = np.ones(3)
+        with pytest.raises(ValueError, match="use_idf=False"):
+            model.set_params(use_idf=False).idf_ = np.ones(3)
+        assert not hasattr(model.fit(data), "idf_")
+    ours, transformer = TfidfVectorizer(norm=None), TfidfTransformer(norm=None).fit(counts)
+    ours.fit(documents).idf_ = transformer.idf_ = peer.fit(documents).idf_ = np.array([2.0, 3, 5])
+    assert_equal(ours.transform(documents), peer.transform(documents))
+    assert transformer.transform(counts).toarray().tolist() == [[2, 6, 0], [0, 9, 5]]
+    told = TfidfVectorizer(vocabulary=["aa", "bb", "cc"], norm=None)
+    told.idf_ = [2, 3, 5]
+    assert_equal(told.transform(documents), peer.transform(documents))
+
+
 # ---- together with others ----
 
 
