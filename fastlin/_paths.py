@@ -104,7 +104,7 @@ def _by_products(problem: Problem, columns: Rows, l1_ratio: float, alphas: np.nd
         # more turns than products of pairs are worth, or a gap that their rounding hides
         search = search or Search(problem, columns)
         l1, l2 = float(alphas[done] * l1_ratio), float(alphas[done] * (1 - l1_ratio))
-        fit = search.run(replace(problem, l1=l1, l2=l2), tol, max_iter - most,
-                         steps.fit(done, tol))
+        start = steps.fit(done, tol)
+        fit = search.run(replace(problem, l1=l1, l2=l2), tol, max_iter, start, start.n_iter)
         w = fit.coef
         yield fit

@@ -15,8 +15,6 @@ weak penalties coordinate descent alone takes hundreds of times as long.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ._blocks import matvec, rmatvec
@@ -92,8 +90,7 @@ def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
     begun = GramPath(problem, np.array([problem.l1]), np.array([problem.l2]))
     begun.go_on(0, np.zeros(problem.X.shape[1]), _WITHIN * tol, min(max_iter, MOST_TURNS))
     turns = int(begun.turns[0])
-    fit = Search(problem).run(problem, tol, max_iter - turns, begun.fit(0, tol))
-    return replace(fit, n_iter=min(max_iter, turns + fit.n_iter - 1))
+    return Search(problem).run(problem, tol, max_iter, begun.fit(0, tol), turns)
 
 
 class Search:
@@ -111,13 +108,16 @@ class Search:
         v = self._part.look()
         return float((v if self._part.problem.positive else np.abs(v)).max(initial=0.0))
 
-    def run(self, problem: Problem, tol: float, max_iter: int, start: Fit | None = None) -> Fit:
-        """The optimum for the penalty of `problem`, which has the data of this search."""
+    def run(self, problem: Problem, tol: float, max_iter: int, start: Fit | None = None,
+            turns: int = 0) -> Fit:
+        """The optimum for the penalty of `problem`, which has the data of this search; `turns` is
+        how many of `max_iter` the start has taken."""
         # an answer that is not finite is refused where it would be published
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            return self._run(problem, tol, max_iter, start)
+            return self._run(problem, tol, max_iter, start, turns)
 
-    def _run(self, problem: Problem, tol: float, max_iter: int, start: Fit | None) -> Fit:
+    def _run(self, problem: Problem, tol: float, max_iter: int, start: Fit | None,
+             turns: int) -> Fit:
         """`run`, whatever numbers come up on the way."""
         part, d = self._part, self.columns.shape[0]
         w, b = np.zeros(d), 0.0
@@ -128,7 +128,7 @@ class Search:
                 np.maximum(w, 0.0, out=w)
         part.problem = problem
         part.begin(w, b)
-        turns, share, dual, last = 0, _ROUGHLY, -np.inf, np.inf
+        share, dual, last = _ROUGHLY, -np.inf, np.inf
         while True:
             v = part.look()
             violation = violations(problem, w, v)

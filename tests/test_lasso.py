@@ -220,6 +220,28 @@ def test_products_of_pairs_lead_where_columns_do(monkeypatch, turns, options):
     assert_allclose(*(model.coef_ for model in models), atol=1e-9)
 
 
+@pytest.mark.parametrize("cls", [Lasso, ElasticNet])
+def test_a_fit_that_max_iter_stops_names_it(cls):
+    """Columns far from 0 on few rows: more turns than begin by products of pairs."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(40, 100)) * 1000 + 500
+    y = rows @ rng.normal(size=100)
+    model = cls(100.0, max_iter=10_000, tol=1e-9).fit(rows, y)
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    peer = getattr(linear_model, cls.__name__)(100.0, max_iter=1_000_000, tol=1e-10).fit(rows, y)
+    ratio = 1.0 if cls is Lasso else 0.5
+    best = objective(peer, rows, y, ratio)
+    assert objective(model, rows, y, ratio) == pytest.approx(best, rel=1e-7)
+    assert model.n_iter_ > _paths.MOST_TURNS
+    for most in (1, 50, _paths.MOST_TURNS, _paths.MOST_TURNS + 1, model.n_iter_ // 2):
+        short = cls(100.0, max_iter=most, tol=1e-9)
+        with pytest.warns(ConvergenceWarning, match="raise max_iter"):
+            short.fit(rows, y)
+        assert short.n_iter_ == most
+        gap = objective(short, rows, y, ratio) - best
+        assert gap <= short.dual_gap_ * (1 + 1e-9) + 1e-7 * best
+
+
 def test_a_path_by_products_goes_on_to_a_target_that_is_met():
     X = np.random.default_rng(0).normal(size=(60, 4))
     model = LassoCV(alphas=np.geomspace(1e-9, 1e-1, 12), tol=1e-6).fit(X, X @ np.arange(4.0) + 1)
