@@ -8,6 +8,7 @@ import sys
 from typing import Any, NoReturn
 
 from . import __version__
+from ._delimited import first_repeated
 from ._reductions import JOINT
 from ._sgd import MARGIN_LOSSES, TARGET_LOSSES
 
@@ -73,9 +74,9 @@ def _classes(text: str) -> list[str]:
     labels = _split(text)
     if not labels or "" in labels:
         raise argparse.ArgumentTypeError("must be labels with commas between them")
-    repeated = [label for k, label in enumerate(labels) if label in labels[:k]]
-    if repeated:
-        raise argparse.ArgumentTypeError(f"must have each label once, got {repeated[0]!r} twice")
+    repeated = first_repeated(labels)
+    if repeated is not None:
+        raise argparse.ArgumentTypeError(f"must have each label once, got {repeated!r} twice")
     return labels
 
 

@@ -18,7 +18,7 @@ from ._delimited import decoded_lines, separator_hint
 from ._files import beginning_of_stdin, is_unseekable, opened_for_reading, opened_once
 from ._named_columns import Columns, class_labels
 from ._params import shown
-from ._tables import Table, cell_blocks, joined
+from ._tables import Table, cell_blocks, joined, listed_columns
 from .io import detect_format, load_svmlight_file
 
 __all__ = [
@@ -192,12 +192,12 @@ def make_encoder(args: Namespace, table: Columns) -> ColumnEncoder:
     """Return an encoder of the columns that the options name, which have to be in the table."""
     name = table.name
     if args.label is None:
-        there = ", ".join(map(repr, table.columns))
+        there = listed_columns(list(table.columns))
         hint = separator_hint(list(table.columns))
         raise UsageError(f"--label must name the column to predict; {name} has {there}{hint}.")
     table.column(args.label)
     if args.text is None and args.categorical is None and args.numeric is None:
-        there = ", ".join(map(repr, (column for column in table.columns if column != args.label)))
+        there = listed_columns([column for column in table.columns if column != args.label])
         raise UsageError(
             "say what to learn from: --text COL, --categorical COL,... or --numeric COL,...; "
             f"{name} has {there}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -14,6 +15,7 @@ from ._encoder_fit import EncoderFit, category_strings, numbers_of
 from ._hstack import hstack
 from ._named_columns import Columns
 from ._params import ArrayLike, Constraint, Either, Instance, Integer, OneOf
+from ._targets import listed
 
 __all__ = ["ColumnEncoder"]
 
@@ -275,14 +277,10 @@ class ColumnEncoder(TransformerMixin, Estimator):
             if known is None:
                 return f"{self.text}#{column - first}", 1
             return f'"{known.ngram}"', known.sign
-        place = column - len(self.numeric_)
-        for name, categories in zip(
-            self.categorical_, self.category_encoder_.categories_, strict=True
-        ):
-            if place < len(categories):
-                return f"{name}={categories[place]}", 1
-            place -= len(categories)
-        raise IndexError(f"there is no column {column}")
+        place, starts = column - len(self.numeric_), self.category_encoder_._starts
+        j = bisect.bisect_right(starts, place) - 1
+        category = self.category_encoder_.categories_[j][place - starts[j]]
+        return f"{self.categorical_[j]}={category}", 1
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns of the result.
@@ -318,10 +316,10 @@ class ColumnEncoder(TransformerMixin, Estimator):
                 "X must be a dict from column name to values or a data frame, got "
                 f"{type(X).__name__}."
             )
-        lengths = {name: len(values) for name, values in columns.items()}
-        if len(set(lengths.values())) > 1:
-            raise ValueError(f"X must have columns of one length, got {lengths}.")
-        if not lengths or not next(iter(lengths.values())):
+        lengths = {len(values) for values in columns.values()}
+        if len(lengths) > 1:
+            raise ValueError(f"X must have columns of one length, got {listed(sorted(lengths))}.")
+        if not lengths or not lengths.pop():
             raise ValueError("X must have at least one row, got none.")
         return Columns(columns, name="X")
 
@@ -341,7 +339,9 @@ class ColumnEncoder(TransformerMixin, Estimator):
         if self.text is None and not self.numeric_ and not self.categorical_:
             raise ValueError("at least one of text, categorical and numeric must name a column.")
         names = [*self.numeric_, *self.categorical_, *([] if self.text is None else [self.text])]
+        taken = {self.label}
         for name in names:
-            if names.count(name) > 1 or name == self.label:
+            if name in taken:
                 what = "is the label" if name == self.label else "is named twice"
                 raise ValueError(f"the column {name!r} {what}; each column has one use.")
+            taken.add(name)

@@ -11,6 +11,7 @@ import numpy as np
 
 from ._cli_encoder import ColumnEncoder
 from ._cli_terminal import spelt, table_lines, writing_stdout
+from ._targets import listed
 from .persist import load
 from .pipeline import Pipeline
 
@@ -18,6 +19,7 @@ __all__ = ["inspect", "strongest"]
 
 # Parameters worth naming even if they have their default.
 _TELLING = ("loss", "penalty", "alpha", "max_iter", "average")
+_MOST_NAMES = 12
 
 
 def strongest(
@@ -94,9 +96,9 @@ def _columns_line(encoder: ColumnEncoder) -> str:
     """Say what a table model learns from."""
     parts = []
     if encoder.numeric_:
-        parts.append(f"numbers {_shortened(encoder.numeric_)}")
+        parts.append(f"numbers {listed(encoder.numeric_, _MOST_NAMES, spelt)}")
     if encoder.categorical_:
-        parts.append(f"categories {_shortened(encoder.categorical_)}")
+        parts.append(f"categories {listed(encoder.categorical_, _MOST_NAMES, spelt)}")
     if encoder.text is not None:
         shortest, longest = encoder.ngram_range
         lengths = f"{shortest}" if shortest == longest else f"{shortest} to {longest}"
@@ -104,12 +106,6 @@ def _columns_line(encoder: ColumnEncoder) -> str:
             f"text {encoder.text} ({lengths}-grams hashed to {encoder.n_features:,} columns)"
         )
     return "; ".join(parts)
-
-
-def _shortened(names: list[Any], most: int = 12) -> str:
-    """Write some names, and how many there are if not all."""
-    words = [spelt(name) for name in names[:most]]
-    return ", ".join(words) + (f", ... ({len(names)} in all)" if len(names) > most else "")
 
 
 def _brief(value: Any) -> str:
@@ -135,7 +131,7 @@ def summary(model: Any) -> list[tuple[str, str]]:
         else:
             rows.append(("steps", ", ".join(type(step).__name__ for _, step in model.steps)))
     if hasattr(learner, "classes_"):
-        rows.append(("classes", _shortened(learner.classes_.tolist())))
+        rows.append(("classes", listed(learner.classes_.tolist(), _MOST_NAMES, spelt)))
     if hasattr(learner, "coef_"):
         coef = np.atleast_2d(learner.coef_)
         used = np.count_nonzero(coef.any(axis=0))

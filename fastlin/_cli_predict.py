@@ -28,6 +28,7 @@ from ._multilabel import has_labels
 from ._named_columns import Columns
 from ._stream_problem import SquareSums
 from ._stream_source import svmlight_blocks
+from ._tables import listed_columns
 from .persist import load
 from .pipeline import Pipeline
 from .text import HashingVectorizer
@@ -109,7 +110,7 @@ def _table_blocks(args: Namespace, first: Any) -> Iterator[tuple[Any, Any, Any]]
     wanted, is_first = tuple(name for name in (text, *own) if name is not None), True
     for table in column_blocks(args, format, _ROWS_AT_ONCE):
         if text is not None and text not in table.columns and is_first:
-            there = ", ".join(map(repr, table.columns))
+            there = listed_columns(list(table.columns))
             raise UsageError(
                 f"{table.name} has no column {text!r}; its columns are {there}. If each line is "
                 "one text, say --format text."

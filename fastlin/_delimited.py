@@ -19,7 +19,8 @@ from ._core import cells as core
 from ._files import readable
 
 __all__ = [
-    "checked_pieces", "decoded_lines", "delimited_columns", "delimited_text", "separator_hint",
+    "checked_pieces", "decoded_lines", "delimited_columns", "delimited_text", "first_repeated",
+    "separator_hint",
 ]  # fmt: skip
 
 _PIECE = 1 << 18
@@ -45,6 +46,16 @@ def separator_hint(cells: list[str]) -> str:
     if "," in cells[0]:
         return " (the fields seem to be separated by commas: format='csv')"
     return ""
+
+
+def first_repeated(names: Iterable[str]) -> str | None:
+    """Return the first name that stood before, or None if all are different."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
 
 
 def checked_pieces(stream: BinaryIO, name: str) -> Iterator[bytes]:
@@ -220,10 +231,10 @@ def delimited_columns(
     names, line = first
     if not header:
         names = list(map(str, range(len(names))))
-    repeated = [cell for i, cell in enumerate(names) if cell in names[:i]]
-    if repeated:
+    repeated = first_repeated(names)
+    if repeated is not None:
         raise ValueError(
-            f"{name}, line {line}: two columns have the name {repeated[0]!r}; if "
+            f"{name}, line {line}: two columns have the name {repeated!r}; if "
             "the first row is no header, say header=False."
         )
     columns, numbers = reader.block(n_rows, not header)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -103,9 +104,10 @@ class NamedParts(Estimator):
 def named_by_class(parts: Sequence[Any]) -> list[str]:
     """Return names for parts: the classes in lower case, with -1, -2, ... where one has several."""
     names = [part if isinstance(part, str) else type(part).__name__.lower() for part in parts]
+    times = Counter(names)
     counts: dict[str, int] = {}
     found = []
     for name in names:
         counts[name] = counts.get(name, 0) + 1
-        found.append(name + (f"-{counts[name]}" if names.count(name) > 1 else ""))
+        found.append(name + (f"-{counts[name]}" if times[name] > 1 else ""))
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from ._columns import as_table
 from ._params import is_bool, shown
 
-__all__ = ["Choice", "chosen_columns", "select_columns"]
+__all__ = ["Choice", "chosen_columns", "places_by_name", "select_columns"]
 
 
 class Choice(NamedTuple):
@@ -19,7 +20,17 @@ class Choice(NamedTuple):
     is_flat: bool
 
 
-def chosen_columns(columns: Any, names: list[str] | None, n_columns: int, X: Any) -> Choice:
+def places_by_name(names: Sequence[str]) -> dict[str, list[int]]:
+    """Return the places of the columns of each name."""
+    places: dict[str, list[int]] = {}
+    for place, name in enumerate(names):
+        places.setdefault(name, []).append(place)
+    return places
+
+
+def chosen_columns(
+    columns: Any, named: dict[str, list[int]] | None, n_columns: int, X: Any
+) -> Choice:
     """Return what a user means by columns.
 
     Parameters
@@ -27,8 +38,8 @@ def chosen_columns(columns: Any, names: list[str] | None, n_columns: int, X: Any
     columns : str, int, slice, array-like of str, int or bool, or callable
         A single str or int means one column as a sequence of its own, which is what text
         vectorizers take; everything else a table. A callable is called with X.
-    names : list of str or None
-        Names of the columns of X, if it has any.
+    named : dict of str to list of int, or None
+        Places of the columns of X by name, if it has any.
     n_columns : int
         How many columns X has.
     X : array-like or data frame
@@ -41,9 +52,9 @@ def chosen_columns(columns: Any, names: list[str] | None, n_columns: int, X: Any
     if callable(columns):
         columns = columns(X)
     if isinstance(columns, slice):
-        return Choice(_places_of_slice(columns, names, n_columns), False)
+        return Choice(_places_of_slice(columns, named, n_columns), False)
     if isinstance(columns, str) or not hasattr(columns, "__len__"):
-        return Choice([_place(columns, names, n_columns)], True)
+        return Choice([_place(columns, named, n_columns)], True)
     columns = list(columns)
     if columns and all(map(is_bool, columns)):
         if len(columns) != n_columns:
@@ -51,19 +62,21 @@ def chosen_columns(columns: Any, names: list[str] | None, n_columns: int, X: Any
                 f"a mask of columns must have {n_columns} elements, got {shown(columns)}."
             )
         return Choice(np.flatnonzero(columns).tolist(), False)
-    return Choice([_place(column, names, n_columns) for column in columns], False)
+    return Choice([_place(column, named, n_columns) for column in columns], False)
 
 
-def _place(column: Any, names: list[str] | None, n_columns: int) -> int:
+def _place(column: Any, named: dict[str, list[int]] | None, n_columns: int) -> int:
     """Return the number of one column."""
     if isinstance(column, str):
-        if names is None:
+        if named is None:
             raise ValueError(f"X has no column names, so {column!r} names none; use numbers.")
-        if column not in names:
-            raise ValueError(f"X has no column {column!r}; its columns are {shown(names, 300)}.")
-        if names.count(column) > 1:
-            raise ValueError(f"X has {names.count(column)} columns {column!r}; use numbers.")
-        return names.index(column)
+        if column not in named:
+            raise ValueError(
+                f"X has no column {column!r}; its columns are {shown(list(named), 300)}."
+            )
+        if len(named[column]) > 1:
+            raise ValueError(f"X has {len(named[column])} columns {column!r}; use numbers.")
+        return named[column][0]
     if isinstance(column, (int, np.integer)) and not is_bool(column):
         if not -n_columns <= column < n_columns:
             raise ValueError(f"X has no column {column}; it has {n_columns} columns.")
@@ -74,13 +87,15 @@ def _place(column: Any, names: list[str] | None, n_columns: int) -> int:
     )
 
 
-def _places_of_slice(columns: slice, names: list[str] | None, n_columns: int) -> list[int]:
+def _places_of_slice(
+    columns: slice, named: dict[str, list[int]] | None, n_columns: int
+) -> list[int]:
     """Return the numbers behind a slice; one of names includes its end, as in pandas."""
     start, stop = columns.start, columns.stop
     if isinstance(start, str):
-        start = _place(start, names, n_columns)
+        start = _place(start, named, n_columns)
     if isinstance(stop, str):
-        stop = _place(stop, names, n_columns) + 1
+        stop = _place(stop, named, n_columns) + 1
     return list(range(n_columns))[slice(start, stop, columns.step)]
 
 

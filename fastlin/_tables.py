@@ -29,10 +29,11 @@ from ._files import (
     readable,
 )
 from ._params import Boolean, Either, Integer, OneOf, shown
+from ._targets import listed
 
 __all__ = [
-    "Table", "cell_blocks", "detect_format", "format_of_name", "joined", "named_column",
-    "read_table", "table_blocks",
+    "Table", "cell_blocks", "detect_format", "format_of_name", "joined", "listed_columns",
+    "named_column", "read_table", "table_blocks",
 ]  # fmt: skip
 
 _BY_EXTENSION = {
@@ -53,6 +54,8 @@ _DELIMITERS = {"csv": ",", "tsv": "\t"}
 _SVMLIGHT_LINE = re.compile(r"\s*[-+.\d]\S*(\s+qid:\S+)?(\s+\d+:\S+)+\s*(#.*)?$")
 _ROWS_AT_ONCE = 4096
 _LOOK_AHEAD = 1 << 16
+# Columns that a message lists
+_MOST_NAMES = 30
 
 
 
@@ -85,10 +88,15 @@ class Table(NamedTuple):
         return ValueError(f"{self.name}, {self.unit} {self.lines[row]}: {message}.")
 
 
+def listed_columns(names: Sequence[str]) -> str:
+    """Write the names of columns for a message; a table has few, or more than anyone reads."""
+    return listed(names, _MOST_NAMES)
+
+
 def named_column(columns: Mapping[str, Sequence], name: str, file: str) -> Any:
     """Return one column; ValueError that lists those there are if it is missing."""
     if name not in columns:
-        there = ", ".join(map(repr, columns)) + separator_hint(list(columns))
+        there = listed_columns(list(columns)) + separator_hint(list(columns))
         raise ValueError(f"{file} has no column {name!r}; its columns are {there}.")
     return columns[name]
 

@@ -8,7 +8,7 @@ together, a dict for strings; `numpy.unique` would sort all rows.
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -297,9 +297,9 @@ def encode_known_labels(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
     return table[codes]
 
 
-def listed(values: list, most: int = 10) -> str:
-    """Write a list of labels, shortened if there are many."""
-    words = [repr(value) for value in values[:most]]
+def listed(values: Sequence, most: int = 10, spell: Callable[[Any], str] = repr) -> str:
+    """Write a list of labels or names, shortened if there are many."""
+    words = [spell(value) for value in values[:most]]
     return ", ".join(words) + (f", ... ({len(values)} in all)" if len(values) > most else "")
 
 

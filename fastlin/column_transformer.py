@@ -18,7 +18,7 @@ from ._named_parts import NamedParts, named_by_class
 from ._parallel import run
 from ._params import Boolean, Constraint, Either, HasMethods, Integer, OneOf, shown
 from ._shared_steps import is_stateless
-from ._table_columns import Choice, chosen_columns, select_columns
+from ._table_columns import Choice, chosen_columns, places_by_name, select_columns
 from ._validation import check_feature_names
 from .pipeline import _fitted_transform
 
@@ -248,10 +248,11 @@ class ColumnTransformer(TransformerMixin, NamedParts):
     def _choices(self, X: Any, n_columns: int) -> list[tuple[str, Any, Choice]]:
         """Return name, transformer and columns of what has any, the remainder last."""
         names = _names(self)
+        named = None if names is None else places_by_name(names)
         found, used = [], set()
         for name, part, columns in self.transformers:
             with errors_about(f"columns of the transformer {name!r}"):
-                choice = chosen_columns(columns, names, n_columns, X)
+                choice = chosen_columns(columns, named, n_columns, X)
             used.update(choice.places)
             if not _drops(part) and choice.places:
                 found.append((name, part, choice))
@@ -275,10 +276,11 @@ class ColumnTransformer(TransformerMixin, NamedParts):
                 )
             return {place: place for place in range(n_columns)}
         used = {place for _, _, columns in self.transformers_ for place in columns}
-        missing = [fitted[place] for place in sorted(used) if fitted[place] not in names]
+        named = places_by_name(names)
+        missing = [fitted[place] for place in sorted(used) if fitted[place] not in named]
         if missing:
             raise ValueError(f"columns are missing: {shown(missing, 300)}.")
-        return {place: names.index(fitted[place]) for place in used}
+        return {place: named[fitted[place]][0] for place in used}
 
     def _joined(self, names: list[str], blocks: list[Any]) -> Any:
         """Put the blocks side by side."""

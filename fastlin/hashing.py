@@ -13,6 +13,7 @@ from ._columns import coded_columns, table_shape, table_width
 from ._indicators import signed_result
 from ._parallel import run
 from ._params import Boolean, Constraint, Either, FloatType, Instance, Integer, OneOf, shown
+from ._table_columns import places_by_name
 from ._validation import check_feature_names, check_feature_names_in, check_n_features
 
 __all__ = ["HashingEncoder"]
@@ -222,8 +223,9 @@ class HashingEncoder(TransformerMixin, Estimator):
         names = list(names)
         terms = [[j] for j in range(len(names))] if self.main_effects else []
         known = set()
+        places = places_by_name(names)
         for cross in self.interactions or ():
-            members = self._members(cross, names)
+            members = self._members(cross, places, len(names))
             if frozenset(members) in known:
                 raise ValueError(f"interactions has the columns {cross!r} twice.")
             known.add(frozenset(members))
@@ -233,7 +235,7 @@ class HashingEncoder(TransformerMixin, Estimator):
         ends = np.cumsum([len(term) for term in terms], dtype=np.int32)
         return Terms(np.concatenate(terms).astype(np.int32), ends)
 
-    def _members(self, cross: Any, names: list) -> list[int]:
+    def _members(self, cross: Any, places: dict[str, list[int]], n_columns: int) -> list[int]:
         """Return the numbers of the columns of a cross."""
         if not isinstance(cross, (tuple, list)) or len(cross) < 2:
             raise ValueError(
@@ -242,13 +244,14 @@ class HashingEncoder(TransformerMixin, Estimator):
         members = []
         for column in cross:
             if isinstance(column, str):
-                if column not in names:
+                if column not in places:
                     raise ValueError(
-                        f"interactions names the column {column!r}, but X has {shown(names, 300)}."
+                        f"interactions names the column {column!r}, but X has "
+                        f"{shown(list(places), 300)}."
                     )
-                members.append(names.index(column))
+                members.append(places[column][0])
             else:
-                Integer(0, len(names) - 1).check("a column of interactions", column)
+                Integer(0, n_columns - 1).check("a column of interactions", column)
                 members.append(int(column))
         if len(set(members)) < len(members):
             raise ValueError(f"interactions crosses a column with itself: {cross!r}.")
