@@ -102,3 +102,10 @@ def test_strongest_columns_are_those_of_any_class():
     coef = np.array([[0.0, 3.0, -1.0, 0.0], [-2.0, 0.0, 0.5, 0.0]])
     assert _cli_train._strongest_columns(coef) == [1, 0, 2]
     assert _cli_train._strongest_columns(coef[0]) == [1, 2]
+
+
+def test_every_column_of_many_categories_has_its_name():
+    table = {f"c{j}": [f"v{i % (j % 3 + 1)}" for i in range(6)] for j in range(300)}
+    encoder = ColumnEncoder(categorical=list(table)).fit(table)
+    expected = [f"c{j}=v{k}" for j in range(300) for k in range(j % 3 + 1)]
+    assert [encoder.name_of(column)[0] for column in range(len(expected))] == expected

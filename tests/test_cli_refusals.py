@@ -309,3 +309,10 @@ def test_features_of_svmlight_are_counted_by_index(folder, capsys):
     write_bytes("a.svm", b"1 1:1 2:1\n-1 3:1\n" * 9)
     run(capsys, "train", "a.svm", "m")
     assert "indices up to 3, of which 3 have a weight\n" in run(capsys, "inspect", "m").out
+
+
+def test_messages_name_some_of_many_columns(folder, capsys):
+    header = ",".join(f"c{j}" for j in range(20_000))
+    (folder / "wide.csv").write_text(f"{header}\n{header}\n")
+    said = refused(capsys, "train", "wide.csv", "m")
+    assert "'c0', 'c1'" in said and "... (20000 in all)" in said and len(said) < 1000
