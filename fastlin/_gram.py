@@ -28,8 +28,9 @@ __all__ = ["MOST_TURNS", "Gram", "GramPath", "is_for_products", "products"]
 # than 4 bytes per entry of X: up to 6 MB there
 _MOST_COLUMNS, _MOST_OF_FEW, _ENTRIES_PER_PAIR = 1024, 512, 6
 _MOST_HEAVY = 256
-# The price, in turns over the rows, above which the matrix is left alone
-_MOST_TURNS = 10
+# The price, in turns over the rows, above which the matrix is left alone, and in entries below
+# which it is next to nothing: few rows with many columns
+_MOST_TURNS, _LITTLE = 10, 1e5
 # Products of pairs in the time of one entry of a turn, by BLAS and by entries
 _DENSE_SPEED = 8.0
 _SPARSE_SPEED = 5.0
@@ -176,7 +177,7 @@ class Gram:
         dense = columns.layout == "dense"
         others = entries_of(columns, np.r_[self._members, new]) / columns.shape[1]
         price = entries_of(columns, new) * others / (_DENSE_SPEED if dense else _SPARSE_SPEED)
-        if price > _MOST_TURNS * entries_of(columns, chosen):
+        if price > max(_MOST_TURNS * entries_of(columns, chosen), _LITTLE):
             return False
         self._add(new)
         return True

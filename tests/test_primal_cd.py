@@ -239,6 +239,25 @@ def test_columns_that_resemble_each_other():
     assert check(p, dense, 1e-10).n_iter < 1000
 
 
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix, sparse.csc_matrix])
+@pytest.mark.parametrize("columns", [60, 100, 160])
+@pytest.mark.parametrize("far", [False, True])
+def test_few_rows_of_columns_that_turns_cannot_part(storage, columns, far):
+    """Columns far from 0 or of many units, in any storage: non-negative least squares."""
+    rng = np.random.default_rng(0)
+    dense = rng.normal(size=(3, columns))
+    dense = (1000 + dense * 10.0 ** rng.uniform(-4, -2, columns) if far
+             else dense * 10.0 ** rng.integers(-3, 4, columns))
+    y = dense @ rng.normal(size=columns) + rng.normal(size=3)
+    model = fastlin.Ridge(100.0, positive=True, fit_intercept=False, tol=1e-7)
+    model.fit(storage(dense), y)
+    w = optimize.nnls(np.r_[dense, 10.0 * np.eye(columns)], np.r_[y, np.zeros(columns)])[0]
+    best, found = (np.square(y - dense @ u).sum() + 100 * u @ u for u in (w, model.coef_))
+    assert model.duality_gap_ <= 1e-7
+    assert found == pytest.approx(best, rel=2e-7)
+    assert (model.coef_ >= 0).all()
+
+
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix])
 def test_without_a_penalty_the_estimate_is_of_the_slopes(storage):
     rng = np.random.default_rng(0)
@@ -333,7 +352,8 @@ def test_a_gram_matrix_that_does_not_pay_or_loses_digits(monkeypatch):
     assert gram.admits(np.array([0, 1, 2]))
     assert gram.admits(np.array([3, 4]))
     assert len(gram.matrix) == 2
-    monkeypatch.setattr(_gram, "_MOST_TURNS", 0)
+    for bound in ("_MOST_TURNS", "_LITTLE"):
+        monkeypatch.setattr(_gram, bound, 0)
     assert not gram.admits(np.array([5]))
 
 
