@@ -55,6 +55,8 @@ _FINEST = 1e-7
 _NO_FALL = 1e-15
 # Gaps below this share of the objective are roundings of it.
 _ROUNDING = 1e-14
+# Where they are asked for, a step is solved to this share of them.
+_SHARE_OF_ROUNDING = 1e-3
 # The gap is measured when a step gains less than this share of what is asked for, and less
 # after a measurement in vain.
 _NEAR = 0.8
@@ -76,10 +78,6 @@ def solve(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarray,
     while n_iter < max_iter and stalls < 2:
         if descent.is_near():
             if descent.measure().relative_gap <= descent.tol:
-                if tol <= _ROUNDING:
-                    # one more squares what is left, which no gap can tell
-                    descent.step()
-                    n_iter += 1
                 break
             descent.near *= 0.3
         if descent.is_endless():
@@ -298,8 +296,9 @@ class Descent:
             r = r - alpha * product
             q = q - alpha * product_b
             # where the last digits are asked for, a gap is too coarse to say that they are there
-            if problem.l2 and self.tol > _ROUNDING and self._gap_of(
-                    r, float(q @ times(inverse_b, q))) <= 0.2 * self.tol * objective:
+            share = 0.2 if self.tol > _ROUNDING else _SHARE_OF_ROUNDING
+            if problem.l2 and self._gap_of(
+                    r, float(q @ times(inverse_b, q))) <= share * self.tol * objective:
                 break
             y, y_b = precondition(r, q)
             rho, last = float(r @ y) + float(q @ y_b), rho
