@@ -1,10 +1,12 @@
 """Rows so long beside the penalty that Newton's method has no digits left over the columns."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from fastlin import LinearSVC, LinearSVR, LogisticRegression
+from fastlin import ConvergenceWarning, LinearSVC, LinearSVR, LogisticRegression
 
 # n, d, factor of all columns, whether columns differ by seven orders of magnitude, C
 CASES = [
@@ -82,3 +84,20 @@ def test_logistic_regression_is_what_coordinates_find():
     # each is within sqrt(tol) or so; their objective is below 1e-12 of that at w = 0
     size = np.linalg.norm(other.coef_)
     assert np.linalg.norm(model.coef_ - other.coef_) <= 1e-3 * size
+
+
+@pytest.mark.parametrize("make_model", [LinearSVC, LogisticRegression])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_equal_rows_leave_a_fit_or_a_warning_with_its_gap(make_model, fit_intercept):
+    X = np.eye(4, 6)[[0, 1, 2, 0]] * 1e8
+    model = make_model(fit_intercept=fit_intercept)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, [0, 1, 0, 0])
+    assert np.isfinite(model.coef_).all()
+    # what is said of the objective is so
+    sign = np.array([-1.0, 1.0, -1.0, -1.0])
+    m = sign * model.decision_function(X)
+    loss = np.maximum(0, 1 - m) ** 2 if make_model is LinearSVC else np.logaddexp(0, -m)
+    objective = 0.5 * model.coef_[0] @ model.coef_[0] + loss.sum()
+    assert model.objective_[0] == pytest.approx(objective / len(X), rel=1e-6)
