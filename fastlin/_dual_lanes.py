@@ -369,13 +369,14 @@ class _Lanes:
 
     def __init__(self, stream: DualStream, models: list[DualModel], n_lanes: int,
                  q: np.ndarray, u: np.ndarray):
+        """`u` is memory for the weights, all zeros."""
         self.stream, self.models, self.n_lanes = stream, models, n_lanes
         self.sides = Sides.of(stream, models, n_lanes)
         self.pattern = self.sides.without([])
         self.numbers = np.zeros((_N_NUMBERS, _multi.MAX_LANES))
         # sums of weights, and about what the objective is
         self.total, self.value = np.ones(n_lanes), np.ones(n_lanes)
-        self.u = u  # zeros
+        self.u = u
         self.state = np.zeros((len(stream.X), n_lanes), np.float32)
         for lane, model in enumerate(models):
             self.numbers[_FIELD["bound"], lane] = model.C
@@ -407,7 +408,8 @@ class _Lanes:
             )  # fmt: skip
 
     def taken(self, kept: list[int], n_lanes: int) -> _Lanes:
-        """Some of the lanes, in their order, moved together where they are."""
+        """Some of the lanes, in their order, moved together where they are; lanes beyond them hold
+        what was there, which nothing reads."""
         new = _Lanes.__new__(_Lanes)
         new.stream, new.n_lanes = self.stream, n_lanes
         new.models = [self.models[lane] for lane in kept]

@@ -35,6 +35,7 @@ from ._cholesky import cholesky
 from ._core import dual_cd as _dual_cd
 from ._core import losses as _losses
 from ._core.rows import Rows
+from ._parallel import Cancelled, is_cancelled
 from ._problem import Problem
 from ._row_slices import rows_in_single, rows_taken
 
@@ -49,6 +50,8 @@ _QUICK = 0.25
 # columns leave directions that only the penalty bends, and long rows make that next to nothing
 _HALVINGS, _MOST_TRIALS = 10, 25
 _MOST_PRODUCTS = 300
+# Trials of a search for b, and rows that a call of it visits: some 20 ms
+_MOST_SEARCHES, _ROWS_PER_CALL = 100, 1 << 21
 # Columns of dense rows whose products cost less than those of conjugate gradients
 _FEW_COLUMNS = 64
 
@@ -108,7 +111,7 @@ def _point(problem: Problem, w: np.ndarray, z: np.ndarray, b: float, a: np.ndarr
     moved, share = np.empty_like(a), problem.weighted(np.ones(len(a)))
     code, parameter, y = problem.code, problem.loss_parameter, problem.y
     if problem.fit_intercept:
-        b = _dual_cd.balance(code, parameter, z, b, y, a, share, h, moved)
+        b = _balanced(problem, z, b, a, share, h, moved)
     else:
         b = 0.0
         _dual_cd.steps(code, parameter, z, y, a, h, moved)
@@ -117,6 +120,23 @@ def _point(problem: Problem, w: np.ndarray, z: np.ndarray, b: float, a: np.ndarr
     mean = -share @ (moved * p + 0.5 * h * change * change)
     value = 0.5 * problem.l2 * float(w @ w) + float(mean) - conjugate / problem.total_weight
     return _Point(w, b, p, moved, value)
+
+
+def _balanced(problem: Problem, z: np.ndarray, b: float, a: np.ndarray, share: np.ndarray,
+              h: float, moved: np.ndarray) -> float:
+    """The best b from a start, and `moved` there."""
+    code, parameter, y = problem.code, problem.loss_parameter, problem.y
+    bracket, left = np.array([-np.inf, np.inf, h]), _MOST_SEARCHES
+    piece, found = max(1, _ROWS_PER_CALL // max(1, len(y))), False
+    while left and not found:
+        if is_cancelled():
+            raise Cancelled
+        most = min(left, piece)
+        left -= most
+        b, found = _dual_cd.balance(code, parameter, z, b, y, a, share, h, moved, bracket, most)
+    if not found:
+        _dual_cd.steps(code, parameter, z + b, y, a, h, moved)
+    return b
 
 
 def _is_free(a: np.ndarray) -> np.ndarray:

@@ -31,9 +31,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ._blocks import rmatvec, room_for
-from ._centred import gram
+from ._blocks import room_for
 from ._cholesky import cholesky
+from ._class_pairs import joined_pairs, pair
 from ._core import joint_blocks as _blocks
 from ._joint_length import best_length
 from ._joint_problem import JointProblem
@@ -250,36 +250,23 @@ class ProximalNewton:
                   q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The direction from a factor of the Hessian, put together of pairs of classes."""
         problem, K, d = self.problem, self.problem.n_classes, self.problem.X.shape[1]
-        with_b = int(problem.fit_intercept)
+        with_b = problem.fit_intercept
         size = d + with_b
-        H = np.zeros((K, size, K, size))
         each = bends / inside.sum(axis=1)
-        for k in range(K):
-            for other in range(k):
-                both = np.flatnonzero(inside[:, k] & inside[:, other])
-                if len(both):
-                    part = self._pair(free[both], each[both], with_b)
-                    H[k, :, k] += part
-                    H[other, :, other] += part
-                    H[k, :, other] = H[other, :, k] = -part
-            place = np.arange(d)
-            H[k, place, k, place] += problem.l2
-            if with_b:
-                H[k, d, k, d] += _DAMPING / ((self.h + self.bend) * K)
+
+        def part_of(k: int, other: int) -> np.ndarray | None:
+            both = np.flatnonzero(inside[:, k] & inside[:, other])
+            if not len(both):
+                return None
+            return pair(rows_taken(problem.X, free[both]), each[both], self.centre, with_b)
+
+        H = joined_pairs(K, size, problem.l2, d, part_of)
+        if with_b:
+            place = np.arange(K)
+            H[place, d, place, d] += _DAMPING / ((self.h + self.bend) * K)
         right = np.zeros((K, size))
         right[:, :d] = problem.unpacked(r)
         right[:, d:] = q[:, None] if with_b else 0.0
         solve, _ = cholesky(H.reshape(K * size, K * size), 0.0)
         found = solve(right.ravel()).reshape(K, size)
         return problem.packed(found[:, :d]), found[:, d] if with_b else np.zeros(K)
-
-    def _pair(self, rows: np.ndarray, weight: np.ndarray, with_b: int) -> np.ndarray:
-        """The Hessian in the weights and the intercept of a difference of two classes."""
-        d = self.problem.X.shape[1]
-        X, out = rows_taken(self.problem.X, rows), np.empty((d + with_b, d + with_b))
-        out[:d, :d] = gram(X, weight, self.centre)
-        if with_b:
-            total = float(weight.sum())
-            out[d, :d] = out[:d, d] = rmatvec(X, weight) - total * self.centre
-            out[d, d] = total
-        return out

@@ -20,8 +20,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ._blocks import rmatvec, room_for
-from ._centred import gram
+from ._blocks import room_for
+from ._class_pairs import joined_pairs, pair
 from ._joint_dual_newton import Offer
 from ._joint_length import best_length
 from ._joint_problem import JointProblem
@@ -55,7 +55,6 @@ class InteriorPoint:
         self.rows = np.arange(n)
         self.share = problem.shares_of(self.rows)
         self.q = problem.target.table(self.rows)
-        self.own = problem.target.classes[problem.target.first[:-1]]
         self.centre = centre_of(problem.X, problem.weight)
         if not problem.fit_intercept:
             self.centre = np.zeros_like(self.centre)
@@ -139,34 +138,17 @@ class InteriorPoint:
         intercepts."""
         problem, K, d = self.problem, self.problem.n_classes, self.problem.X.shape[1]
         size = d + problem.fit_intercept
-        H = np.zeros((K, size, K, size))
         scaled = a * (self.share[:, None] / total)
-        for k in range(K):
-            for other in range(k):
-                part = self._pair(scaled[:, k] * a[:, other])
-                H[k, :, k] += part
-                H[other, :, other] += part
-                H[k, :, other] = H[other, :, k] = -part
-            place = np.arange(d)
-            H[k, place, k, place] += problem.l2
+
+        def part_of(k: int, other: int) -> np.ndarray:
+            return pair(problem.X, scaled[:, k] * a[:, other], self.centre, problem.fit_intercept)
+
+        H = joined_pairs(K, size, problem.l2, d, part_of)
         # all classes by the same makes no difference to the loss, and steps have none of it
         place = np.arange(size)
         common = np.einsum("kjkj->j", H) / K**2
         H[:, place, :, place] += np.where(common > 0, common, 1.0)[:, None, None]
         return _refined(H.reshape(K * size, K * size))
-
-    def _pair(self, weight: np.ndarray) -> np.ndarray:
-        """The Hessian in the weights and the intercept of a difference of two classes."""
-        X, d = self.problem.X, self.problem.X.shape[1]
-        part = gram(X, weight, self.centre)
-        if not self.problem.fit_intercept:
-            return part
-        out = np.empty((d + 1, d + 1))
-        total = float(weight.sum())
-        out[:d, :d] = part
-        out[d, :d] = out[:d, d] = rmatvec(X, weight) - total * self.centre
-        out[d, d] = total
-        return out
 
 
 def _refined(H: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:

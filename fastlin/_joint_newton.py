@@ -46,8 +46,8 @@ _LITTLE = 2e6
 # and weights beyond the number of rows
 _FEW_WEIGHTS = 64
 # Products of a step, at least and for so many columns, from which factors of the blocks of one
-# output are worth their making, and outputs up to which they are
-_MANY_PRODUCTS, _COLUMNS_PER_PRODUCT, _FEW_CLASSES = 6, 8, 64
+# output are worth their making, and the memory up to which they are
+_MANY_PRODUCTS, _COLUMNS_PER_PRODUCT, _MOST_FACTOR_BYTES = 6, 8, 1 << 26
 _MOST_TRIALS = 30
 # A residual below this share of the first is rounding, which steps along flat directions blow up.
 _FINEST = 1e-7
@@ -246,7 +246,8 @@ class Descent:
         diagonal, inverse = self._diagonal()
         n, d = problem.X.shape
         smooth = problem.loss == "log_loss" and not problem.l1
-        if H is None and p is not None and smooth and problem.n_classes <= _FEW_CLASSES:
+        small = 8.0 * problem.n_classes * (d + 1.0) ** 2 <= _MOST_FACTOR_BYTES
+        if H is None and p is not None and smooth and small:
             most = max(_MANY_PRODUCTS, d / _COLUMNS_PER_PRODUCT)
             if self.products > most or (self.factors is None and is_little(n, d)):
                 self.factors = ClassFactors(problem, self.share, self.centre, self.squares, p)

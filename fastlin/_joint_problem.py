@@ -216,7 +216,7 @@ class JointProblem:
 
     def responses(self, W: np.ndarray, b: np.ndarray, rows: np.ndarray,
                   room: np.ndarray) -> np.ndarray:
-        """W x_i + b of some rows, up to the width."""
+        """W x_i + b of some rows that follow each other, up to the width."""
         K = self.n_classes
         if self.values is None:
             z = np.empty((len(rows), self.width))
@@ -228,7 +228,8 @@ class JointProblem:
         return z
 
     def add(self, by: np.ndarray, rows: np.ndarray, W: np.ndarray, room: np.ndarray) -> None:
-        """W += sum_i by_i x_i^T over some rows; `by` is as wide as responses."""
+        """W += sum_i by_i x_i^T over some rows that follow each other; `by` is as wide as
+        responses."""
         if self.values is None:
             _blocks.add(ISA, self.X, by, rows, W, room)
             return

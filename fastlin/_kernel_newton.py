@@ -27,6 +27,8 @@ MOST_ROWS = 1500
 _LEAST_BEND = 1e-9
 # Not so where slopes vanish with them.
 _STEADY, _NO_BEND = ("log_loss", "squared_hinge"), 1e-60
+# Sums of eigenvalues beside which 1 has few digits left
+_VANISHED = 1e12
 _MOST_HALVES = 30
 # A fall of the objective by less than this share of it is none.
 _ROUNDING = 1e-12
@@ -41,12 +43,8 @@ def ascend(problem: Problem, gram: np.ndarray, mass: np.ndarray, v: np.ndarray, 
     for steps in range(1, most + 1):
         if is_cancelled():
             raise Cancelled
-        try:
-            z = f + b
-            new_v, new_b = step(problem, gram, mass, z, problem.slopes(z), problem.curvatures(z))
-        except np.linalg.LinAlgError:
-            # numbers so large that the identity vanished beside them
-            return steps
+        z = f + b
+        new_v, new_b = step(problem, gram, mass, z, problem.slopes(z), problem.curvatures(z))
         along, shift = gram @ (new_v - v), new_b - b
         size = _shortened(problem, v, f, b, new_v - v, along, shift)
         v, f, b = v + size * (new_v - v), f + size * along, b + size * shift
@@ -71,11 +69,34 @@ def step(problem: Problem, gram: np.ndarray, mass: np.ndarray, z: np.ndarray,
     least = _NO_BEND if problem.loss in _STEADY else _LEAST_BEND
     root = np.sqrt(mass * np.maximum(bends, least))
     matrix = root[:, None] * gram * root
-    matrix[np.diag_indices_from(matrix)] += 1.0
     sides = np.column_stack([root * z - mass * slopes / root, root])
-    p, q = np.linalg.solve(matrix, sides).T
+    p, q = _solved(matrix, sides).T
     b = float(root @ p) / float(root @ q) if problem.fit_intercept else 0.0
     return root * (p - b * q), b
+
+
+def _solved(matrix: np.ndarray, sides: np.ndarray) -> np.ndarray:
+    """(I + matrix)^-1 sides, the matrix having no eigenvalue below 0; NaN if there is none."""
+    whole = matrix + np.eye(len(matrix))
+    if matrix.trace() <= _VANISHED:
+        return np.linalg.solve(whole, sides)
+    # Beside numbers so large the identity loses its digits. Elimination keeps those of rows of
+    # different sizes, eigenvalues know which of them are 0, as where rows are equal.
+    answers = []
+    for way in (np.linalg.solve, _by_eigenvalues):
+        try:
+            found = way(whole, sides)
+        except np.linalg.LinAlgError:
+            continue
+        answers.append((float(np.abs(sides - found - matrix @ found).max()), found))
+    return min(answers, key=lambda answer: answer[0], default=(0.0, np.full_like(sides, np.nan)))[1]
+
+
+def _by_eigenvalues(whole: np.ndarray, sides: np.ndarray) -> np.ndarray:
+    """whole^-1 sides for a matrix with no eigenvalue below 1."""
+    values, vectors = np.linalg.eigh(whole)
+    values[values <= len(values) * np.finfo(float).eps * values[-1]] = 1.0
+    return vectors @ ((vectors.T @ sides) / values[:, None])
 
 
 def _shortened(problem: Problem, v: np.ndarray, f: np.ndarray, b: float, dv: np.ndarray,

@@ -91,11 +91,7 @@ def _by_sets(problem: Problem, gram: np.ndarray, mass: np.ndarray, v: np.ndarray
         if last is not None and np.array_equal(counts, last):
             return steps - 1
         slopes, bends = np.where(counts, -2.0 * y * short, 0.0), np.where(counts, 2.0, 0.0)
-        try:
-            v, b = step(problem, gram, mass, z, slopes, bends)
-        except np.linalg.LinAlgError:
-            # equal rows, so long that the identity vanished beside them
-            return steps
+        v, b = step(problem, gram, mass, z, slopes, bends)
         z, last = gram @ v + b, counts
         if measure(-problem.slopes(z), v) <= tol:
             return steps

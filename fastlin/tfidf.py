@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -59,10 +60,8 @@ class Weighted:
     norm: str | None
     use_idf: bool
     sublinear_tf: bool
-
-    def _weights(self) -> tuple[str, list[str] | None, int]:
-        """Return what has a weight each: what it is called, its names if it has any, how many."""
-        raise NotImplementedError
+    # what has a weight each: what it is called, its names if it has any, how many
+    _weights: Callable[[], tuple[str, list[str] | None, int]]
 
     @property
     def idf_(self) -> np.ndarray:

@@ -130,7 +130,7 @@ def test_they_lead_to_the_optimum(l2, monkeypatch):
     fit = _joint_newton.solve(problem, 1e-9, 300, SEED)
     assert fit.converged
     # the diagonal alone does not get so far with weak penalties
-    monkeypatch.setattr(_joint_newton, "_FEW_CLASSES", 0)
+    monkeypatch.setattr(_joint_newton, "_MOST_FACTOR_BYTES", 0)
     other = _joint_newton.solve(problem, 1e-9, 50, SEED).certificate
     assert other.relative_gap < 0.1
     assert -1e-9 < other.objective / fit.certificate.objective - 1 < other.relative_gap + 1e-9
@@ -149,8 +149,8 @@ def test_a_few_products_per_step(monkeypatch):
         return real(self, V, v)
 
     monkeypatch.setattr(_joint_newton.Descent, "_product", counted)
-    for classes in (64, 0):
-        monkeypatch.setattr(_joint_newton, "_FEW_CLASSES", classes)
+    for most in (1 << 26, 0):
+        monkeypatch.setattr(_joint_newton, "_MOST_FACTOR_BYTES", most)
         counts.append(0)
         model = LogisticRegression(C=10.0).fit(X, codes)
         assert model.duality_gap_[0] <= 1e-4

@@ -27,7 +27,14 @@ def test_the_intercept_balances_the_steps(loss, h, start):
     code, parameter = LOSS_CODES[loss], 1.0 if loss == "hinge" else 0.1
     a = rng.uniform(0, 1, 200) * (np.sign(y))
     moved, there = np.empty(200), np.empty(200)
-    b = kernel.balance(code, parameter, z, start, y, a, share, h, moved)
+    bracket = np.array([-np.inf, np.inf, h])
+    b, found = kernel.balance(code, parameter, z, start, y, a, share, h, moved, bracket, 100)
+    assert found and bracket[0] <= b <= bracket[1]
+    # trial by trial the same comes out
+    again, found, bracket = start, False, np.array([-np.inf, np.inf, h])
+    while not found:
+        again, found = kernel.balance(code, parameter, z, again, y, a, share, h, there, bracket, 1)
+    assert again == b
     assert abs(share @ moved) < 1e-12
     kernel.steps(code, parameter, z + b, y, a, h, there)
     np.testing.assert_array_equal(moved, there)

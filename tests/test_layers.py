@@ -96,7 +96,7 @@ def test_c_functions_say_whether_they_raise(path):
 # What kernels write to, by module; all else that they take may be read-only.
 WRITTEN = {
     "columns": {"counts", "indices", "values"},
-    "dual_cd": {"squares", "k", "out", "a", "logit", "u", "resting"},
+    "dual_cd": {"squares", "k", "out", "a", "logit", "u", "resting", "bracket"},
     "cells": {"text", "row_begins", "row_lines", "cells", "out", "codes"},
     "counts": {"ends", "order", "counts", "out", "sums"},
     "beside": {"sizes", "places", "indices", "values"},

@@ -1,12 +1,11 @@
 """Rows so long beside the penalty that Newton's method has no digits left over the columns."""
 
-import warnings
-
 import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from fastlin import ConvergenceWarning, LinearSVC, LinearSVR, LogisticRegression
+from fastlin import LinearSVC, LinearSVR, LogisticRegression
+from fastlin._kernel_newton import _solved
 
 # n, d, factor of all columns, whether columns differ by seven orders of magnitude, C
 CASES = [
@@ -88,16 +87,27 @@ def test_logistic_regression_is_what_coordinates_find():
 
 @pytest.mark.parametrize("make_model", [LinearSVC, LogisticRegression])
 @pytest.mark.parametrize("fit_intercept", [True, False])
-def test_equal_rows_leave_a_fit_or_a_warning_with_its_gap(make_model, fit_intercept):
-    X = np.eye(4, 6)[[0, 1, 2, 0]] * 1e8
-    model = make_model(fit_intercept=fit_intercept)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(X, [0, 1, 0, 0])
-    assert np.isfinite(model.coef_).all()
+@pytest.mark.parametrize("factor", [1e5, 1e8])
+def test_equal_rows_are_solved_too(make_model, fit_intercept, factor):
+    X = np.eye(4, 6)[[0, 1, 2, 0]] * factor
+    model = make_model(fit_intercept=fit_intercept).fit(X, [0, 1, 0, 0])
+    assert model.score(X, [0, 1, 0, 0]) == 1.0 and model.duality_gap_[0] <= model.tol
     # what is said of the objective is so
     sign = np.array([-1.0, 1.0, -1.0, -1.0])
     m = sign * model.decision_function(X)
     loss = np.maximum(0, 1 - m) ** 2 if make_model is LinearSVC else np.logaddexp(0, -m)
     objective = 0.5 * model.coef_[0] @ model.coef_[0] + loss.sum()
     assert model.objective_[0] == pytest.approx(objective / len(X), rel=1e-6)
+
+
+def test_systems_beside_which_the_identity_vanishes():
+    rng = np.random.default_rng(0)
+    X, right = 1e9 * rng.normal(size=(8, 20)), rng.normal(size=(8, 2))
+    rows = np.array([0, 0, 1, 2, 3, 4, 5, 5])
+    found = _solved((X @ X.T)[np.ix_(rows, rows)], right[rows])
+    # of equal rows with equal sides each has half of what one of twice the weight has
+    times = np.sqrt(np.bincount(rows))
+    once = np.linalg.solve(np.eye(6) + times[:, None] * (X @ X.T)[:6, :6] * times,
+                           times[:, None] * right[:6])
+    expected = (once / times[:, None])[rows]
+    np.testing.assert_allclose(found, expected, atol=1e-3 * np.abs(expected).max())

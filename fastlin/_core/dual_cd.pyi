@@ -33,7 +33,9 @@ def balance(
     share: NDArray[np.float64],
     h: float,
     out: NDArray[np.float64],
-) -> float: ...
+    bracket: NDArray[np.float64],
+    most: int,
+) -> tuple[float, bool]: ...
 def slacks(
     loss: int,
     parameter: float,

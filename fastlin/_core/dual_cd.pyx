@@ -14,10 +14,8 @@ from .c cimport (FL_PREFETCH, dot, fl_axpy_f32, fl_axpy_f64, fl_dual_estimate, f
 from .rows cimport Rows
 
 # How many rows before a row's entries are fetched the place is looked up where they begin.
-# Trials of a search for b
 cdef enum:
     START_AHEAD = 16
-    MOST_SEARCHES = 100
 
 
 cdef inline void look_ahead(const fl_rows *X, bint is_float32, const int64_t[::1] order,
@@ -93,15 +91,20 @@ cdef double steps_at(int loss, double parameter, const double[::1] z, double b,
 
 
 def balance(int loss, double parameter, const double[::1] z, double b, const double[::1] y,
-            const double[::1] a, const double[::1] share, double h, double[::1] out):
+            const double[::1] a, const double[::1] share, double h, double[::1] out,
+            double[::1] bracket, int most):
     """The b at which sum_i share_i out_i is 0, where out are the `steps` of a loss made of lines at
-    z + b, and these: the sum falls in b. Newton's method in a bracket, from b."""
-    cdef double low = -INFINITY, high = INFINITY, reach = h, now, bend, new
+    z + b: the sum falls in b. At most so many trials of Newton's method in a bracket, from b;
+    bracket = (low, high, how far to reach next where one of them is infinite) goes from call to
+    call. Returns (b, whether it was found); out belongs to the b before where it was not."""
+    cdef double low = bracket[0], high = bracket[1], reach = bracket[2], now, bend, new
     cdef int k
+    cdef bint found = False
     with nogil:
-        for k in range(MOST_SEARCHES):
+        for k in range(most):
             now = steps_at(loss, parameter, z, b, y, a, share, h, out, &bend)
             if fabs(now) <= 1e-15:
+                found = True
                 break
             if now > 0:
                 low = b
@@ -115,11 +118,11 @@ def balance(int loss, double parameter, const double[::1] z, double b, const dou
                     new = b + (reach if now > 0 else -reach)
                     reach *= 4
             if new == b:
+                found = True
                 break
             b = new
-        else:
-            steps_at(loss, parameter, z, b, y, a, share, h, out, &bend)
-    return b
+    bracket[0], bracket[1], bracket[2] = low, high, reach
+    return b, found
 
 
 def slacks(int loss, double parameter, const double[::1] p, const double[::1] y,

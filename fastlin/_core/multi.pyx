@@ -178,7 +178,8 @@ def gather(const real[::1] v, int n_lanes, const int64_t[::1] chosen, list out,
 
 def compact(const real[::1] v, int n_lanes, const int64_t[::1] chosen, real[::1] out,
             int n_out, Py_ssize_t first, Py_ssize_t last):
-    """out[j, m] = v[j, chosen[m]] for features first <= j < last, where `out` has n_out lanes."""
+    """out[j, m] = v[j, chosen[m]] for features first <= j < last, where `out` has n_out lanes. It
+    may be the memory of v if these are no more, `chosen` rises and features come in order."""
     cdef Py_ssize_t j, m, n = chosen.shape[0]
     with nogil:
         for j in range(first, last):

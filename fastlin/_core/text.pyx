@@ -37,7 +37,8 @@ cdef int64_t write_row(
     if 0 < squares < 1 << 24:
         if real is float:
             return kernels.quotients_f32(row, n, sqrt(<double>squares), indices, data)
-        return kernels.quotients_f64(row, n, sqrt(<double>squares), indices, data)
+        else:
+            return kernels.quotients_f64(row, n, sqrt(<double>squares), indices, data)
     for k in range(n):
         indices[kept] = row[k].column
         data[kept] = <real>row[k].count
