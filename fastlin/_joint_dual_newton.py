@@ -155,12 +155,8 @@ class ProximalNewton:
 
     def _responses(self, W: np.ndarray) -> np.ndarray:
         """W x_i of all rows."""
-        problem = self.problem
-        Z = np.empty((len(self.rows), problem.n_classes))
-        nothing = np.zeros(problem.n_classes)
-        for rows in problem.blocks():
-            Z[rows] = problem.responses(W, nothing, rows, self.room)[:, : problem.n_classes]
-        return Z
+        nothing = np.zeros(self.problem.n_classes)
+        return self.problem.responses_of_all(W, nothing, self.room)
 
     def _at(self, W: np.ndarray, b: np.ndarray, Z: np.ndarray) -> _Point:
         """The point of some weights, given their responses."""

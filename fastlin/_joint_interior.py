@@ -61,16 +61,8 @@ class InteriorPoint:
         coef = problem.unpacked(W)
         self.W, self.b = problem.packed(coef - coef.mean(axis=0)), b - b.mean()
         self.p = _KEPT * p + (1.0 - _KEPT) / K
-        z = self.responses(self.W, self.b) + 1.0 - self.q
+        z = problem.responses_of_all(self.W, self.b, self.room) + 1.0 - self.q
         self.t = z.max(axis=1, keepdims=True) - z + _LEAST
-
-    def responses(self, W: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """W x_i + b of all rows."""
-        problem = self.problem
-        z = np.empty_like(self.q)
-        for rows in problem.blocks():
-            z[rows] = problem.responses(W, b, rows, self.room)[:, : problem.n_classes]
-        return z
 
     def ascend(self, offer: Offer, most: int) -> int:
         """Go on until an offer of (W, b, mean loss, p) is good; returns the steps, at most so
@@ -81,7 +73,7 @@ class InteriorPoint:
                 raise Cancelled
             if not self._step():
                 return step + 1
-            z = self.responses(self.W, self.b)
+            z = self.problem.responses_of_all(self.W, self.b, self.room)
             size, mean_loss = best_length(self.problem, z, float(self.W @ self.W))
             gap, good = offer(size * self.W, size * self.b, mean_loss, self.p)
             idle = 0 if gap < least else idle + 1
@@ -128,7 +120,7 @@ class InteriorPoint:
         dW, db = problem.packed(found[:, :d]), np.zeros(K)
         if problem.fit_intercept:
             db = found[:, d] - found[:, :d] @ self.centre
-        dz = self.responses(dW, db)
+        dz = problem.responses_of_all(dW, db, self.room)
         du = (sums + np.einsum("ik,ik->i", a, dz)[:, None]) / total
         dt = du - dz
         return dW, db, change - a * dt, dt

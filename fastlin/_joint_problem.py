@@ -227,6 +227,13 @@ class JointProblem:
         z[:, :K] += b
         return z
 
+    def responses_of_all(self, W: np.ndarray, b: np.ndarray, room: np.ndarray) -> np.ndarray:
+        """W x_i + b of all rows."""
+        z = np.empty((len(self.target), self.n_classes))
+        for rows in self.blocks():
+            z[rows] = self.responses(W, b, rows, room)[:, : self.n_classes]
+        return z
+
     def add(self, by: np.ndarray, rows: np.ndarray, W: np.ndarray, room: np.ndarray) -> None:
         """W += sum_i by_i x_i^T over some rows that follow each other; `by` is as wide as
         responses."""
