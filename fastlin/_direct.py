@@ -167,6 +167,10 @@ def answer(problem: Problem, rows: Centred, factor: Factor, tol: float) -> Fit:
         if not better or certificate.gap <= 100 * _EPS * certificate.objective:
             break
     w, certificate = best
+    if problem.fit_intercept:
+        # b makes up for what the weights lose as numbers of the rows' type
+        with np.errstate(over="ignore"):  # refused where it would be published
+            w = w.astype(problem.X.dtype).astype(np.float64)
     return DirectFit(
         w, mean - float(rows.centre @ w), 1, certificate,
         certificate.relative_gap <= max(tol, ROUNDING),

@@ -26,7 +26,8 @@ callable, default="rbf"
     degree : int, default=3
         Power of "poly", >= 0.
     gamma : {"scale", "auto"} or float, default="scale"
-        Of "rbf" and "poly": "scale" is 1 / (n_features X.var()), "auto" is 1 / n_features.
+        Of "rbf" and "poly": "scale" is 1 / (n_features X.var()), "auto" is 1 / n_features. Sample
+        weights count as repetitions in the variance, where scikit-learn does not look at them.
     coef0 : float, default=0.0
         Of "poly".
     kernel_params : dict, default=None

@@ -28,8 +28,9 @@ class RidgeCV(LinearRegressorMixin, ExactEstimator):
     __doc__ = f"""Ridge regression whose penalty is chosen by cross-validation.
 
     By default each row is predicted by the model trained without it, exactly and for all alphas,
-    from one factorisation of the smaller of the Gram matrices of columns and of rows. With `cv` the
-    models of all folds are solved for.
+    from one factorisation of the smaller of the Gram matrices of columns and of rows. Weights are
+    repetitions: of a row of weight above 1 the model is trained without one unit, where
+    scikit-learn leaves out the whole row. With `cv` the models of all folds are solved for.
 
     Parameters
     ----------

@@ -1,5 +1,7 @@
 """Columns far from 0 beside their spread: the optimum is that of the columns near 0."""
 
+import copy
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -80,14 +82,17 @@ def test_paths_and_their_search_take_far_columns():
     np.testing.assert_allclose(fitted.predict(X), other.predict(near), atol=1e-6)
 
 
-def test_single_precision_weights_are_made_up_for_by_the_intercept():
+@pytest.mark.parametrize("model", [
+    fastlin.Lasso(alpha=0.05), fastlin.Ridge(), fastlin.RidgeCV((1.0,)), fastlin.LinearRegression(),
+], ids=lambda model: type(model).__name__)
+def test_single_precision_weights_are_made_up_for_by_the_intercept(model):
     X, near = (Z.astype(np.float32) for Z in far(2.0**20))
-    model = fastlin.Lasso(alpha=0.05).fit(X, TARGET)
+    model = copy.deepcopy(model).fit(X, TARGET)
     assert model.coef_.dtype == np.float32
     near = X.astype(np.float64)
     responses = near @ model.coef_.astype(np.float64) + model.intercept_
     near[:, 1] -= 2.0**20
-    np.testing.assert_allclose(responses, fastlin.Lasso(alpha=0.05).fit(near, TARGET).predict(near),
+    np.testing.assert_allclose(responses, copy.deepcopy(model).fit(near, TARGET).predict(near),
                                atol=1e-5)
 
 
