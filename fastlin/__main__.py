@@ -4,9 +4,9 @@ import sys
 
 try:
     from .cli import main
-except ImportError as error:
-    print(f"fastlin: error: {error}", file=sys.stderr)
-    sys.exit(2)
+except KeyboardInterrupt:
+    print("fastlin: interrupted", file=sys.stderr)
+    sys.exit(130)
 
 if __name__ == "__main__":
     sys.exit(main())

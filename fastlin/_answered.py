@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ._sparse_weights import dense_weights
+
 __all__ = ["check_finite", "last_weights"]
 
 
@@ -14,7 +16,7 @@ def last_weights(estimator: Any, n_outputs: int, d: int) -> tuple[np.ndarray, np
     """(coef of shape (n_outputs, d), intercepts) of the fit before with warm_start, else None."""
     if not getattr(estimator, "warm_start", False) or not hasattr(estimator, "coef_"):
         return None
-    coef = np.atleast_2d(estimator.coef_).astype(np.float64)
+    coef = dense_weights(estimator).astype(np.float64)
     if coef.shape != (n_outputs, d):
         raise ValueError(
             f"warm_start goes on from coef_ of shape {coef.shape}, but this fit has "

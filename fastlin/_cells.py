@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._core import cells as core
+from ._decimal import number_of
 
 __all__ = ["Cells", "CellNumbers", "joined_cells"]
 
@@ -63,13 +64,13 @@ class Cells(Sequence):
         return found
 
     def numbers(self) -> np.ndarray:
-        """The numbers that the cells hold, as `float` reads them; NaN for what is none."""
+        """The numbers that the cells hold; NaN for what is none."""
         numbers = np.empty(len(self))
         for rows, parts in self.pieces():
             out, row = numbers[rows], 0
             while (row := core.numbers_of(*parts, row, out)) < len(out):
                 try:
-                    out[row] = float(self[rows.start + row])
+                    out[row] = number_of(self[rows.start + row])
                 except ValueError:
                     out[row] = np.nan
                 row += 1

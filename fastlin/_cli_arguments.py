@@ -8,6 +8,7 @@ import sys
 from typing import Any, NoReturn
 
 from . import __version__
+from ._decimal import number_of, whole_of
 from ._delimited import first_repeated
 from ._reductions import JOINT
 from ._sgd import MARGIN_LOSSES, TARGET_LOSSES
@@ -105,7 +106,7 @@ def _at_least(lowest: int) -> Any:
     def parse(text: str) -> int:
         """Parse one."""
         try:
-            value = int(text)
+            value = whole_of(text)
         except ValueError:
             value = lowest - 1
         if value < lowest:
@@ -118,7 +119,7 @@ def _at_least(lowest: int) -> Any:
 def _n_jobs(text: str) -> int:
     """Parse a number of threads."""
     try:
-        value = int(text)
+        value = whole_of(text)
     except ValueError:
         value = 0
     if value == 0:
@@ -132,7 +133,7 @@ def _n_jobs(text: str) -> int:
 def _positive(text: str) -> float:
     """Parse a finite number >= 0."""
     try:
-        value = float(text)
+        value = number_of(text)
     except ValueError:
         value = -1.0
     if not 0 <= value < float("inf"):

@@ -38,7 +38,8 @@ def search_alphas(
         model, {f"{prefix}alpha": alphas}, cv=_folds(task, args), n_jobs=args.n_jobs, refit=False,
         error_score="raise",
     )  # fmt: skip
-    with counted_warnings(args.cv * len(alphas), "folds" if len(alphas) == 1 else "trainings"):
+    kind = "folds" if len(alphas) == 1 else "trainings"
+    with counted_warnings(args, args.cv * len(alphas), kind):
         return search.fit(X, task.examples.y, **params)
 
 

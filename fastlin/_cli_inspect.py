@@ -11,6 +11,7 @@ import numpy as np
 
 from ._cli_encoder import ColumnEncoder
 from ._cli_terminal import spelt, table_lines, writing_stdout
+from ._sparse_weights import dense_weights
 from ._targets import listed
 from .persist import load
 from .pipeline import Pipeline
@@ -62,7 +63,7 @@ def feature_namer(model: Any) -> Callable[[int], tuple[str, int]]:
 
 def _outputs(learner: Any) -> list[tuple[str, np.ndarray, str]]:
     """Return for each class, or direction, its title, its weights, and their sign as shown."""
-    coef = np.atleast_2d(learner.coef_)
+    coef = dense_weights(learner)
     classes = getattr(learner, "classes_", None)
     if classes is None:
         return [("raise the prediction", coef[0], "+"), ("lower it", -coef[0], "-")]
@@ -133,7 +134,7 @@ def summary(model: Any) -> list[tuple[str, str]]:
     if hasattr(learner, "classes_"):
         rows.append(("classes", listed(learner.classes_.tolist(), _MOST_NAMES, spelt)))
     if hasattr(learner, "coef_"):
-        coef = np.atleast_2d(learner.coef_)
+        coef = dense_weights(learner)
         used = np.count_nonzero(coef.any(axis=0))
         # Columns of svmlight are called by their index; files that count from 1 have no 0.
         is_numbered = learner is model and getattr(model, "feature_names_in_", None) is None

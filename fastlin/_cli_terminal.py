@@ -47,10 +47,12 @@ _OPTIONS = {
 _PARTICULARS = re.compile(r"\[.*?\]|\d[\d.e+-]*|\b(nan|inf)\b")
 # What `SHORTER_STEPS` says, in options.
 _REMEDY = (
-    "Scale the features, as --numeric does for columns of a table, or take shorter steps: a lower "
-    "--eta0 with --learning-rate invscaling, or a higher --alpha where the learning rate is "
-    "'optimal', as it is for classes by default."
+    "take shorter steps: a lower --eta0 with --learning-rate invscaling, or a higher --alpha where "
+    "the learning rate is 'optimal', as it is for classes by default."
 )
+# What makes features of a table, and leaves them none that is far from 1
+_SCALING = ("text", "categorical", "numeric")
+_UNSCALED = "scale the features, as --numeric does for columns of a table, or "
 
 
 class UsageError(Exception):
@@ -91,23 +93,25 @@ def is_same_file(path: str, other: str) -> bool:
     return "-" not in paths and all(map(os.path.exists, paths)) and os.path.samefile(path, other)
 
 
-def one_line(error: BaseException) -> str:
-    """Return what an exception says, as one line."""
+def one_line(error: BaseException, args: Any = None) -> str:
+    """Return what an exception says, as one line; to somebody who gave these arguments."""
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         text = f"{os.fspath(error.filename)}: {error.strerror}"
     else:
         text = str(error) or type(error).__name__
-    return _in_terms_of_options(" ".join(text.split()))
+    is_scaled = any(getattr(args, name, None) is not None for name in _SCALING)
+    remedy = ("" if is_scaled else _UNSCALED) + _REMEDY
+    return _in_terms_of_options(" ".join(text.split()), remedy[0].upper() + remedy[1:])
 
 
-def _in_terms_of_options(text: str) -> str:
+def _in_terms_of_options(text: str, remedy: str) -> str:
     """Name options where a message of the library names its parameters.
 
     Those begin with the parameter that has to change, or show it as "name=value". Names in quotes
     are the user's.
     """
     text = re.sub(r"^(\w+) (?=must )", lambda m: f"{_OPTIONS.get(m[1], m[1])} ", text)
-    text = text.replace("say header=False", "say --no-header").replace(SHORTER_STEPS, _REMEDY)
+    text = text.replace("say header=False", "say --no-header").replace(SHORTER_STEPS, remedy)
     return re.sub(
         r"(?<!['\"\w])(\w+)=(?=\S)",
         lambda m: f"{_OPTIONS[m[1]]} " if m[1] in _OPTIONS else m[0],
@@ -115,20 +119,20 @@ def _in_terms_of_options(text: str) -> str:
     )
 
 
-def show_warning(message: Any, category: type, *place: Any) -> None:
+def show_warning(args: Any, message: Any, category: type, *place: Any) -> None:
     """Show a warning as one line, in place of `warnings.showwarning`."""
     # In one piece: threads warn at the same time.
-    sys.stderr.write(f"fastlin: warning: {one_line(message)}\n")
+    sys.stderr.write(f"fastlin: warning: {one_line(message, args)}\n")
 
 
 @contextlib.contextmanager
-def counted_warnings(total: int, what: str) -> Iterator[None]:
+def counted_warnings(args: Any, total: int, what: str) -> Iterator[None]:
     """Show warnings that differ in their numbers only once, and how many of `total` gave them."""
     found: dict[Any, list[str]] = {}
 
     def collect(message: Any, category: Any, *place: Any, **more: Any) -> None:
         """Keep a warning."""
-        text = one_line(message)
+        text = one_line(message, args)
         kind = (category, _PARTICULARS.sub("#", text))
         found.setdefault(kind, []).append(text)
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from ._core import rows as _rows
 from ._core.rows import Rows
+from ._decimal import as_float64
 from ._memory import check_dense
 from ._targets import refuse_lazy, refuse_masked
 from ._validation import check_feature_names, check_n_features
@@ -148,7 +149,7 @@ def _number_array(X: Any) -> np.ndarray:
         _refuse_complex_objects(array)
         array = _with_nan(array)
         try:
-            array = array.astype(np.float64)
+            array = as_float64(array)
         except (TypeError, ValueError, OverflowError) as error:
             # scikit-learn's checks want its conversion errors to keep their class
             kind = TypeError if isinstance(error, TypeError) else ValueError

@@ -15,6 +15,7 @@ from ._probability import PROBABILITIES, of_each_label
 from ._reductions import decoded, is_reduced
 from ._scorer import scorer_of
 from ._scores import score_rows
+from ._sparse_weights import SparsifyMixin, dense_weights, has_sparse_weights, sparse_products
 
 __all__ = ["LinearClassifierMixin", "LinearRegressorMixin", "responses", "responses_to_rows"]
 
@@ -83,15 +84,20 @@ def _checked_responses(estimator: Any, X: Any) -> np.ndarray:
 
 def responses_to_rows(estimator: Any, rows: Rows) -> np.ndarray:
     """The responses to rows that are behind the door."""
-    coef = np.atleast_2d(estimator.coef_)
+    is_sparse = has_sparse_weights(estimator)
+    coef = estimator.coef_ if is_sparse else dense_weights(estimator)
     if coef.shape[1] != rows.shape[1]:
         raise ValueError(
             f"coef_ of this {type(estimator).__name__} has {coef.shape[1]} columns and X has "
             f"{rows.shape[1]}: the last call of fit did not end; fit again."
         )
+    K = coef.shape[0]
+    intercept = np.broadcast_to(np.asarray(estimator.intercept_, dtype=np.float64), (K,))
+    if is_sparse:
+        z = sparse_products(rows, coef, intercept)
+        return z[:, 0] if K == 1 else z
     if coef.dtype not in (np.float32, np.float64):
         coef = coef.astype(np.float64)
-    intercept = np.broadcast_to(np.asarray(estimator.intercept_, dtype=np.float64), (len(coef),))
     if rows.dtype != coef.dtype:
         rows, coef = _common_type(rows, coef)
     z = score_rows(rows, coef, intercept)
@@ -105,7 +111,7 @@ def _common_type(rows: Rows, coef: np.ndarray) -> tuple[Rows, np.ndarray]:
     return as_rows(rows, coef.dtype), coef
 
 
-class LinearClassifierMixin(ClassifierMixin):
+class LinearClassifierMixin(SparsifyMixin, ClassifierMixin):
     """`decision_function`, `predict` and probabilities from `coef_`, `intercept_`, `classes_`."""
 
     def decision_function(self, X: Any) -> np.ndarray:

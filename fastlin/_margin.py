@@ -12,6 +12,7 @@ import numpy as np
 
 from ._data import as_rows
 from ._scores import longest_square, score_rows
+from ._sparse_weights import dense_weights
 from ._validation import check_feature_names, check_target, encode_known_labels
 
 __all__ = ["margin", "mistake_bound"]
@@ -161,8 +162,7 @@ def _separator(estimator: Any) -> _Separator:
         raise TypeError(
             f"estimator must be a fitted linear classifier, but this {kind} has no {missing[0]}."
         )
-    coef = estimator.coef_
-    W = np.atleast_2d(coef.toarray() if hasattr(coef, "tocsr") else coef).astype(np.float64)
+    W = dense_weights(estimator).astype(np.float64)
     classes = np.asarray(estimator.classes_)
     if hasattr(estimator, "n_support_") and len(classes) > 2:
         raise TypeError(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._cells import CellNumbers, Cells
+from ._decimal import as_float64, number_of
 from ._params import shown
 from ._tables import named_column
 
@@ -72,7 +73,7 @@ class Columns:
             if isinstance(values, Cells):
                 numbers = values.numbers()
             else:
-                numbers = np.array(values, dtype=np.float64)
+                numbers = as_float64(values)
         except (TypeError, ValueError, OverflowError):
             numbers = np.array([_number(value) for value in values])
         wrong = ~np.isfinite(numbers)
@@ -193,7 +194,7 @@ def class_labels(table: Columns, name: str, kinds: list[str | None] | None = Non
 def _number(value: Any) -> float:
     """Return a number, NaN for what is none."""
     try:
-        return float(value)
+        return number_of(value)
     except (TypeError, ValueError, OverflowError):
         return math.nan
 

@@ -11,6 +11,7 @@ import numpy as np
 from ._exceptions import not_fitted
 from ._params import Integer, Real, shown
 from ._plot_axes import axes_of, colour, line_style
+from ._sparse_weights import dense_weights
 
 __all__ = ["lp_balls", "regularization_path", "sparsity"]
 
@@ -228,5 +229,5 @@ def _left(model: Any) -> tuple[int, int]:
             raise not_fitted(model, "sparsity")
         raise TypeError(f"models must be fitted estimators with coef_ or integers, got "
                         f"{shown(model)}.")
-    coef = model.coef_.toarray() if hasattr(model.coef_, "toarray") else np.asarray(model.coef_)
+    coef = dense_weights(model)
     return int(np.count_nonzero(coef)), coef.size

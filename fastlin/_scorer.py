@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._core.scorer import LinearScorer
+from ._sparse_weights import dense_weights
 
 __all__ = ["Scorer", "scorer_of"]
 
@@ -151,6 +152,6 @@ def scorer_of(estimator: Any) -> Scorer:
             f"scorer() needs one response per class, but multi_class={estimator.multi_class!r} "
             "decodes those of a code; use predict, or fit it with multi_class='ovr'."
         )
-    coef = np.atleast_2d(estimator.coef_)
+    coef = dense_weights(estimator)
     intercept = np.broadcast_to(estimator.intercept_, (len(coef),))
     return Scorer(coef, intercept, getattr(estimator, "classes_", None))

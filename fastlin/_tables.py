@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ._cells import Cells, joined_cells
+from ._decimal import number_of
 from ._delimited import checked_pieces, decoded_lines, delimited_columns, separator_hint
 from ._files import (
     COMPRESSED,
@@ -393,7 +394,7 @@ def _are_names(first: list[str], columns: list[list[str]]) -> bool:
 def _is_number(cell: str) -> bool:
     """Tell whether a cell reads as a number."""
     try:
-        float(cell)
+        number_of(cell)
     except ValueError:
         return False
     return True

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from ._sparse_weights import has_sparse_weights
+
 __all__ = ["converted"]
 
 # Losses that scikit-learn's SGDClassifier lacks -> the one whose probabilities are the same; hinge
@@ -44,6 +46,8 @@ def converted(model: Any) -> Any:
         raise ImportError(
             "to_sklearn() needs scikit-learn, which is not installed: pip install scikit-learn."
         ) from None
+    if has_sparse_weights(model):
+        model = copy.copy(model).densify()
     if "thresholds_" in vars(model):
         return _of_labels(model)
     if "code_" in vars(model) and model._has_code():

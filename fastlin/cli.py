@@ -12,6 +12,7 @@ for. Here is what they share: how errors, warnings, Ctrl-C and other signals to 
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import os
 import signal
@@ -20,9 +21,6 @@ import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
-
-from ._cli_arguments import make_parser
-from ._cli_terminal import UsageError, drop_stdout, one_line, show_warning, writing_stdout
 
 __all__ = ["main"]
 
@@ -63,6 +61,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit status: 0, 2 after bad input (with one line on standard error), 130 after
         Ctrl-C, 143 after SIGTERM (129 SIGHUP), 141 if the reader of the output has gone.
     """
+    try:
+        return _run(argv)
+    except KeyboardInterrupt as stop:
+        print("fastlin: interrupted", file=sys.stderr)
+        return stop.status if isinstance(stop, _Terminated) else _INTERRUPTED
+    except ImportError as error:  # of what every command needs
+        print(f"fastlin: error: {error}", file=sys.stderr)
+        return _BAD_INPUT
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    """Run the shell; Ctrl-C is left to the caller, also while all this is being imported."""
+    from ._cli_arguments import make_parser
+    from ._cli_terminal import UsageError, drop_stdout, one_line, show_warning, writing_stdout
+
     _speak_unicode()
     try:
         args = make_parser().parse_args(argv)
@@ -72,7 +85,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with _ending_in_order(), warnings.catch_warnings():
             warnings.simplefilter("always")
-            warnings.showwarning = show_warning
+            warnings.showwarning = functools.partial(show_warning, args)
             command = getattr(importlib.import_module(f"{__package__}.{module}"), function)
             status = command(args)
             with writing_stdout():
@@ -80,11 +93,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         drop_stdout()
         return _BROKEN_PIPE
-    except KeyboardInterrupt as stop:
-        print("fastlin: interrupted", file=sys.stderr)
-        return stop.status if isinstance(stop, _Terminated) else _INTERRUPTED
     except (UsageError, ValueError, TypeError, OSError, ImportError, MemoryError) as error:
-        print(f"fastlin {args.command}: error: {one_line(error)}", file=sys.stderr)
+        print(f"fastlin {args.command}: error: {one_line(error, args)}", file=sys.stderr)
         return _BAD_INPUT
 
 

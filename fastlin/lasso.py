@@ -9,6 +9,7 @@ import numpy as np
 from ._docs import attributes, parameters
 from ._exact import ExactEstimator, ExactRegressorMixin
 from ._lasso_cv import SearchedPathMixin, regularization_path_of
+from ._lasso_paths import enet_path
 from ._linear import LinearRegressorMixin
 from ._params import ArrayLike, Boolean, Either, Integer, OneOf, Real
 from ._problem import Fit
@@ -147,6 +148,7 @@ class ElasticNet(_SparseCoefMixin, ExactRegressorMixin, LinearRegressorMixin, Ex
         "selection": OneOf("cyclic", "random"),
     }
     solver = "primal_cd"
+    path = staticmethod(enet_path)
 
     def __init__(self, alpha=1.0, *, l1_ratio=0.5, fit_intercept=True, precompute=False,
                  max_iter=1000, copy_X=True, tol=1e-4, warm_start=False, positive=False,

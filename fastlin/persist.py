@@ -62,6 +62,8 @@ _RECORD_HOMES = {
 # what the training rows of neighbours are made into when they are first asked about, and compiled
 # vocabularies, made again from their names.
 _NOT_STORED = {"_metadata_request", "_searcher", "_lookup"}
+# What entries of `trace_` hold beside the result, and equal fits do not have in common
+_TIMES = {"seconds"}
 
 
 def save(model: Any, path: str | os.PathLike | BinaryIO) -> None:
@@ -93,8 +95,9 @@ def save(model: Any, path: str | os.PathLike | BinaryIO) -> None:
 
     Notes
     -----
-    Arrays come back in the byte order of the machine and writable. What scikit-learn's metadata
-    routing was asked for (``set_fit_request``) is not stored.
+    Equal models give equal files: the seconds in entries of ``trace_``, which differ from run to
+    run, are not stored, nor what scikit-learn's metadata routing was asked for
+    (``set_fit_request``). Arrays come back in the byte order of the machine and writable.
 
     Examples
     --------
@@ -139,7 +142,7 @@ def load(path: str | os.PathLike | BinaryIO) -> Any:
     Returns
     -------
     Estimator
-        Equal to the one that was saved, bit for bit.
+        Equal to the one that was saved, bit for bit, but for the seconds in ``trace_``.
 
     Raises
     ------
@@ -242,6 +245,11 @@ def _encode_estimator(estimator: Estimator, writer: Writer) -> dict[str, Any]:
         for name, value in vars(estimator).items()
         if name not in parameters and name not in _NOT_STORED
     }
+    if "trace_" in attributes:
+        attributes["trace_"] = [
+            {key: value for key, value in entry.items() if key not in _TIMES}
+            for entry in attributes["trace_"]
+        ]
     return {
         "class": cls.__name__,
         "parameters": {

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ._direct import solve_all
+from ._direct import DirectFit, solve_all
 from ._docs import attributes, parameters
 from ._exact import ExactClassifierMixin, ExactEstimator, ExactRegressorMixin
 from ._leave_one_out import HeldOutMixin
@@ -15,7 +15,7 @@ from ._params import Boolean, Either, Integer, OneOf, Real
 from ._posterior import FEW_COLUMNS, covariance, kept_posterior, standard_deviation
 from ._problem import Fit, Problem
 from ._scaling import from_ridge_alpha
-from ._solve import PEER_SOLVERS, SOLVERS
+from ._solve import PEER_SOLVERS, SOLVERS, choose
 
 __all__ = ["Ridge", "RidgeClassifier"]
 
@@ -44,7 +44,10 @@ _SOLVER = """solver : str, default="auto"
 # Names that ask for a factorisation
 _FACTORISING = ("direct", "cholesky", "svd")
 
-_OPTIMUM = """objective_ : %s
+_OPTIMUM = """solver_ : str
+        The solver that was used: "direct" is a factorisation, "newton" conjugate gradients, "auto"
+        different ones for the classes.
+    objective_ : %s
         What is minimised, over ``2 sum(s)``.
     duality_gap_ : %s
         Distance to the optimum, at most: as a share of `objective_`."""
@@ -70,6 +73,23 @@ class _RidgeBase(ExactEstimator):
 
     def _fits(self, problems: list[Problem], seeds: list[np.ndarray],
               starts: list[Fit | None]) -> list[Fit]:
+        fits = self._solved(problems, seeds, starts)
+        names = {self._name_of(problems[0], fit) for fit in fits}
+        self.solver_ = names.pop() if len(names) == 1 else "auto"
+        return fits
+
+    def _name_of(self, problem: Problem, fit: Fit) -> str:
+        """The solver that a fit came from."""
+        if isinstance(fit, DirectFit):
+            return "direct"
+        is_named = self.solver in SOLVERS and self.solver != "direct"
+        name = self.solver if is_named else choose(problem)
+        # which leaves to conjugate gradients what they do for less
+        return "newton" if name == "direct" else name
+
+    def _solved(self, problems: list[Problem], seeds: list[np.ndarray],
+                starts: list[Fit | None]) -> list[Fit]:
+        """The optima."""
         together = self.solver in ("auto", "direct", *PEER_SOLVERS)
         if together and not SOLVERS["direct"].refusal(problems[0]):
             return solve_all(problems, float(self.tol), self._max_iter(), seeds[0], starts,

@@ -67,6 +67,35 @@ def test_ctrl_c_ends_training_and_leaves_nothing(folder, capsys):
     assert os.listdir() == ["spam.csv"]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="no such signal there")
+@pytest.mark.parametrize("module", ["fastlin.cli", "numpy", "scipy.sparse", "fastlin._cli_train"])
+@pytest.mark.parametrize("way", ["-m", "-c"])
+def test_ctrl_c_while_modules_are_imported(folder, way, module):
+    # stands for a key that is pressed when the import of that module begins
+    os.mkdir("hook")
+    write_bytes("hook/sitecustomize.py", f"""
+import os, signal, sys
+
+class Pressed:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Pressed())
+""".encode())
+    start = ["-m", "fastlin"] if way == "-m" else [
+        "-c", "import sys; from fastlin.cli import main; sys.exit(main())"
+    ]
+    if (way, module) == ("-c", "fastlin.cli"):
+        pytest.skip("the code of somebody else is running still")
+    done = subprocess.run(
+        [sys.executable, *start, "train", "spam.csv", "model", *TEXT_OPTIONS], timeout=60,
+        capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([os.path.abspath("hook"), ROOT])},
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "fastlin: interrupted\n")
+
+
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="Windows ends processes at once")
 def test_signals_to_end_leave_no_file_behind(folder, capsys, monkeypatch, name):

@@ -2,6 +2,7 @@
 
 import io
 import sys
+from argparse import Namespace
 
 import pytest
 from shell import TEXT_OPTIONS, refused, run, write_bytes, write_table
@@ -10,6 +11,8 @@ import fastlin
 from fastlin import _cli_memory
 from fastlin._cli_arguments import make_parser
 from fastlin._cli_terminal import _OPTIONS, one_line
+from fastlin._epochs import SHORTER_STEPS
+from fastlin.cli import main
 
 BAD = [
     (["train", "none.csv", "m", *TEXT_OPTIONS], "none.csv: No such file or directory"),
@@ -316,3 +319,24 @@ def test_messages_name_some_of_many_columns(folder, capsys):
     (folder / "wide.csv").write_text(f"{header}\n{header}\n")
     said = refused(capsys, "train", "wide.csv", "m")
     assert "'c0', 'c1'" in said and "... (20000 in all)" in said and len(said) < 1000
+
+
+def test_to_scale_is_no_advice_where_it_was_done():
+    error = ValueError(f"The loss grew. {SHORTER_STEPS}")
+    unscaled = one_line(error, Namespace(text=None, categorical=None, numeric=None))
+    assert unscaled == one_line(error)
+    assert unscaled.startswith("The loss grew. Scale the features, as --numeric does")
+    for given in ({"numeric": "all"}, {"text": "t"}, {"categorical": ["c"]}):
+        args = Namespace(**{"text": None, "categorical": None, "numeric": None, **given})
+        assert one_line(error, args).startswith("The loss grew. Take shorter steps: a lower --eta0")
+
+
+def test_warnings_of_training_know_what_was_scaled(folder, capsys):
+    rows = "".join(f"{'aab'[k % 3]},{k % 7}\n" for k in range(60))
+    write_bytes("n.csv", b"y,x\n" + rows.encode())
+    for command in (["train", "n.csv", "m"], ["cv", "n.csv"]):
+        main([*command, "--label", "y", "--numeric", "x", "--loss", "hinge",
+              "--eta0", "1e4", "--learning-rate", "constant"])  # fmt: skip
+        err = capsys.readouterr().err
+        assert "shorter steps: a lower --eta0" in err
+        assert "--numeric" not in err

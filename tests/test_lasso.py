@@ -340,3 +340,50 @@ def test_a_class_without_weight():
     y = np.arange(80) % 2
     with pytest.raises(ValueError, match="rows of both classes"):
         regularization_path(X, y, loss="log_loss", sample_weight=y)
+
+
+# path, by scikit-learn's signature
+
+
+@pytest.mark.parametrize("cls", [Lasso, ElasticNet])
+def test_path_is_that_of_scikit_learn(cls):
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    A, b = X - X.mean(axis=0), Y - Y.mean()
+    for given in (
+        {"alphas": 7}, {"l1_ratio": 1.0, "alphas": [0.1, 2.0, 0.5]},
+        {"l1_ratio": 0.2, "alphas": 5, "eps": 0.1, "positive": True, "return_n_iter": True},
+    ):  # fmt: skip
+        ours = cls.path(A, b, tol=1e-10, **given)
+        theirs = getattr(linear_model, cls.__name__).path(A, b, tol=1e-10, max_iter=10**5, **given)
+        assert len(ours) == len(theirs)
+        assert_allclose(ours[0], theirs[0])
+        assert_allclose(ours[1], theirs[1], atol=1e-5)
+        assert ours[1].shape == theirs[1].shape
+        assert (ours[2] <= 1e-8 * (b @ b)).all()
+
+
+def test_path_is_without_an_intercept_and_takes_numbers_of_alphas():
+    alphas, coefs, gaps = Lasso().path(X, Y, l1_ratio=1.0, n_alphas=6, tol=1e-9, max_iter=2000,
+                                       sample_weight=S, random_state=0, selection="random")
+    path = regularization_path(X, Y, alphas=6, fit_intercept=False, tol=1e-9, sample_weight=S)
+    for ours, theirs in ((alphas, path.alphas), (coefs, path.coefs), (gaps, path.dual_gaps)):
+        np.testing.assert_array_equal(ours, theirs)
+    assert len(Lasso.path(X, Y, alphas=None)[0]) == 100
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "text"),
+    [
+        ({"coef_init": np.zeros(15)}, ValueError, "coef_init must be None"),
+        ({"Xy": np.zeros(15)}, ValueError, "Xy must be None"),
+        ({"n_alphas": 0}, ValueError, "n_alphas must be"),
+        ({"precompute": "maybe"}, (TypeError, ValueError), "precompute must be"),
+        ({"selection": "best"}, ValueError, "selection must be"),
+        ({"l1_ratio": 2.0}, ValueError, "l1_ratio must be"),
+        ({"tolerance": 2.0}, TypeError, r"path\(\) got an unexpected keyword argument 'tolerance'"),
+        ({"fit_intercept": True}, TypeError, "'fit_intercept'"),
+    ],
+)
+def test_path_names_what_it_does_not_take(given, error, text):
+    with pytest.raises(error, match=text):
+        ElasticNet.path(X, Y, **given)

@@ -25,6 +25,7 @@ from fastlin import (
     SGDRegressor,
 )
 from fastlin import persist as persist_module
+from fastlin._clone import clone
 from fastlin._persist_values import MAX_DEPTH
 from fastlin.persist import load, save
 from fastlin.pipeline import make_pipeline
@@ -163,6 +164,19 @@ def test_nested_values(value):
 def test_equal_models_give_equal_files():
     words = {f"word {i}" for i in range(50)}
     assert written(holder(words)) == written(holder({f"word {i}" for i in reversed(range(50))}))
+
+
+@pytest.mark.filterwarnings("ignore:.*the steps do not suit")
+def test_equal_fits_give_equal_files():
+    for model in MODELS:
+        is_classifier = model._estimator_type == "classifier"
+        y = np.where(Y > 0.5, "q", np.where(Y < -0.5, "r", "p")) if is_classifier else Y
+        fits = [clone(model).set_params(random_state=3).fit(X, y) for _ in range(2)]
+        assert written(fits[0]) == written(fits[1])
+        assert "seconds" in fits[0].trace_[0]
+        kept = round_trip(fits[0]).trace_
+        assert kept == [{key: value for key, value in entry.items() if key != "seconds"}
+                        for entry in fits[0].trace_]  # fmt: skip
 
 
 class Weird:

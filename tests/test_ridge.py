@@ -433,3 +433,23 @@ def test_least_squares_of_sparse_rows_needs_no_factorisation():
     # columns are repeated: of all solutions the shortest
     shortest = np.linalg.lstsq(table - table.mean(axis=0), y - y.mean(), rcond=1e-10)[0]
     np.testing.assert_allclose(model.coef_, shortest, atol=1e-5)
+
+
+def test_the_solver_used_is_named_and_gives_the_same_when_asked_for():
+    rng = np.random.default_rng(3)
+    small, y = rng.normal(size=(40, 5)), rng.normal(size=40)
+    wide = sparse.random(3000, 9000, 0.002, format="csr", random_state=0)
+    for rows, target, options, name in (
+        (small, y, {}, "direct"),
+        (small, y, {"solver": "cholesky"}, "direct"),
+        (small, y, {"solver": "newton"}, "newton"),
+        (small, y, {"solver": "dual_cd"}, "dual_cd"),
+        (small, y, {"positive": True}, "primal_cd"),
+        (wide, rng.normal(size=3000), {}, "newton"),
+        (wide, rng.normal(size=3000), {"solver": "sag"}, "newton"),
+    ):
+        model = Ridge(**options).fit(rows, target)
+        assert model.solver_ == name
+        again = Ridge(**{**options, "solver": model.solver_}).fit(rows, target)
+        np.testing.assert_allclose(again.coef_, model.coef_, atol=1e-2)
+    assert RidgeClassifier().fit(small, np.arange(40) % 3).solver_ == "direct"
