@@ -1,17 +1,29 @@
 """Products of rows with vectors in double, whatever the rows hold."""
 
-from .c cimport (fl_add_squares_f32, fl_add_squares_f64, fl_row_at_f32, fl_row_at_f64,
-                 fl_square_norm_f32, fl_square_norm_f64, fl_wide_axpy_f32, fl_wide_axpy_f64,
-                 fl_wide_dot_f32, fl_wide_dot_f64)
+from .c cimport (fl_add_squares_f32, fl_add_squares_f64, fl_per_column, fl_per_column_add,
+                 fl_per_column_none, fl_per_column_plan, fl_prefetch_columns, fl_row_at_f32,
+                 fl_row_at_f64, fl_square_norm_f32, fl_square_norm_f64, fl_wide_axpy_f32,
+                 fl_wide_axpy_f64, fl_wide_dot_f32, fl_wide_dot_f64)
 from .rows cimport Rows
+
+
+cdef inline fl_per_column planned(Rows X, const double *v) noexcept nogil:
+    """How far ahead to fetch what v holds for the columns of a row."""
+    cdef fl_per_column columns = fl_per_column_none()
+    fl_per_column_add(&columns, v, sizeof(double))
+    fl_per_column_plan(&columns, &X.c)
+    return columns
 
 
 def responses(Rows X, const double[::1] w, double intercept, double[::1] out, Py_ssize_t start,
               Py_ssize_t stop):
     """out_i = x_i.w + intercept for start <= i < stop"""
     cdef Py_ssize_t i
+    cdef fl_per_column columns = planned(X, &w[0])
     with nogil:
         for i in range(start, stop):
+            if columns.ahead and i + columns.ahead < stop:
+                fl_prefetch_columns(&X.c, i + columns.ahead, &columns)
             if X.is_float32:
                 out[i] = fl_wide_dot_f32(fl_row_at_f32(&X.c, i), &w[0]) + intercept
             else:
@@ -21,8 +33,11 @@ def responses(Rows X, const double[::1] w, double intercept, double[::1] out, Py
 def add_rows(Rows X, const double[::1] c, double[::1] out, Py_ssize_t start, Py_ssize_t stop):
     """out += sum_i c_i x_i over start <= i < stop"""
     cdef Py_ssize_t i
+    cdef fl_per_column columns = planned(X, &out[0])
     with nogil:
         for i in range(start, stop):
+            if columns.ahead and i + columns.ahead < stop:
+                fl_prefetch_columns(&X.c, i + columns.ahead, &columns)
             if c[i] == 0:
                 continue
             if X.is_float32:
@@ -34,8 +49,11 @@ def add_rows(Rows X, const double[::1] c, double[::1] out, Py_ssize_t start, Py_
 def add_squares(Rows X, const double[::1] c, double[::1] out, Py_ssize_t start, Py_ssize_t stop):
     """out_j += sum_i c_i x_ij^2 over start <= i < stop"""
     cdef Py_ssize_t i
+    cdef fl_per_column columns = planned(X, &out[0])
     with nogil:
         for i in range(start, stop):
+            if columns.ahead and i + columns.ahead < stop:
+                fl_prefetch_columns(&X.c, i + columns.ahead, &columns)
             if c[i] == 0:
                 continue
             if X.is_float32:

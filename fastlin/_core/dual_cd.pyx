@@ -4,14 +4,15 @@ symbols."""
 from libc.math cimport INFINITY, fabs, isfinite
 from libc.stdint cimport uint8_t
 
-from .c cimport (FL_PREFETCH, dot, fl_axpy_f32, fl_axpy_f64, fl_dual_estimate, fl_dual_response,
-                 fl_dual_rule, fl_dual_state, fl_dual_step, fl_logit, fl_loss_dual_slack,
-                 fl_loss_dual_step, fl_max, fl_per_column, fl_per_column_add,
-                 fl_per_column_none, fl_per_column_plan, fl_prefetch_columns, fl_prefetch_row_f32,
-                 fl_prefetch_row_f64, fl_prefetch_start, fl_row, fl_row_at_f32, fl_row_at_f64,
-                 fl_rows, fl_square_norm_f32, fl_square_norm_f64, fl_wide_axpy_f32,
-                 fl_wide_dot_f32, int64_t, real)
+from .c cimport (FL_PREFETCH, dot, dot_fetching, fl_axpy_f32, fl_axpy_f64, fl_dual_estimate,
+                 fl_dual_response, fl_dual_rule, fl_dual_state, fl_dual_step, fl_logit,
+                 fl_loss_dual_slack, fl_loss_dual_step, fl_max, fl_per_column, fl_per_column_add,
+                 fl_per_column_none, fl_per_column_plan, fl_per_column_weave, fl_prefetch_columns,
+                 fl_prefetch_row_f32, fl_prefetch_row_f64, fl_prefetch_start, fl_row,
+                 fl_row_at_f32, fl_row_at_f64, fl_rows, fl_square_norm_f32, fl_square_norm_f64,
+                 fl_wide_axpy_f32, fl_wide_dot_f32, int64_t, real)
 from .rows cimport Rows
+from .sgd cimport row_in_dot
 
 # How many rows before a row's entries are fetched the place is looked up where they begin.
 cdef enum:
@@ -39,9 +40,15 @@ def measure(Rows X, const real[::1] c, double[::1] squares, double[::1] k, Py_ss
     only if X is."""
     cdef Py_ssize_t i
     cdef bint centred = c.shape[0] > 0
+    cdef fl_per_column columns = fl_per_column_none()
     cdef fl_row row
+    if centred:
+        fl_per_column_add(&columns, &c[0], sizeof(real))
+    fl_per_column_plan(&columns, &X.c)
     with nogil:
         for i in range(start, stop):
+            if columns.ahead and i + columns.ahead < stop:
+                fl_prefetch_columns(&X.c, i + columns.ahead, &columns)
             if real is float or X.is_float32:
                 row = fl_row_at_f32(&X.c, i)
                 squares[i] = fl_square_norm_f32(row)
@@ -155,6 +162,8 @@ def visit(Rows X, const double[::1] y, const double[::1] weight, const double[::
     cdef fl_row row
     fl_per_column_add(&columns, v, sizeof(real))
     fl_per_column_plan(&columns, &X.c)
+    if real is float or not single:
+        fl_per_column_weave(&columns, &X.c)
     with nogil:
         for r in range(stop):
             i = order[r]
@@ -164,13 +173,13 @@ def visit(Rows X, const double[::1] y, const double[::1] weight, const double[::
                 C = rule.mass * weight[i]
             if real is float:
                 row = fl_row_at_f32(&X.c, i)
-                p = dot(row, v)
+                p = dot_fetching(row, v, row_in_dot(&X.c, order, r, &columns, v))
             elif single:
                 row = fl_row_at_f32(&X.c, i)
                 p = fl_wide_dot_f32(row, v)
             else:
                 row = fl_row_at_f64(&X.c, i)
-                p = dot(row, v)
+                p = dot_fetching(row, v, row_in_dot(&X.c, order, r, &columns, v))
             p = fl_dual_response(&rule, &state, p, k_i)
             look_ahead(&X.c, single, order, fetch, r, &columns)
             if r % rule.stride == 0:

@@ -34,9 +34,15 @@ def hessian_product(Rows X, const double[::1] v, double shift, const double[::1]
 def add_moments(Rows X, const double[::1] s, const double[::1] h, double[:, ::1] out,
                 Py_ssize_t start, Py_ssize_t stop):
     """out += (sum_i s_i x_i, sum_i h_i x_i, sum_i h_i x_i^2) over start <= i < stop"""
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i, k
+    cdef fl_per_column columns = fl_per_column_none()
+    for k in range(3):
+        fl_per_column_add(&columns, &out[k, 0], sizeof(double))
+    fl_per_column_plan(&columns, &X.c)
     with nogil:
         for i in range(start, stop):
+            if columns.ahead and i + columns.ahead < stop:
+                fl_prefetch_columns(&X.c, i + columns.ahead, &columns)
             if s[i] == 0 and h[i] == 0:
                 continue
             if X.is_float32:
