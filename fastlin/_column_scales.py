@@ -36,13 +36,14 @@ def unlike_spreads(X: Rows, centre: np.ndarray, size: float) -> np.ndarray | Non
 
 
 def columns_times(X: Rows, factors: np.ndarray) -> Rows:
-    """X with its columns multiplied: values are copied, places shared."""
+    """X with its columns multiplied, in double: values are copied, places shared."""
     n, d = X.shape
     if X.layout == "dense":
         values = X.values.reshape(n, d) * factors
-        return make_rows("dense", n, d, values, None, None, X.dtype)
-    values = X.values * factors[X.indices]
-    return make_rows(X.layout, n, d, values, X.indices, X.indptr, X.dtype)
+        return make_rows("dense", n, d, values, None, None, values.dtype)
+    csr = X.to_csr()
+    values, indptr = csr.data * factors[csr.indices], csr.indptr.astype(np.int64, copy=False)
+    return make_rows("csr", n, d, values, csr.indices, indptr, values.dtype)
 
 
 def largest_entries(X: Rows) -> np.ndarray:

@@ -27,6 +27,8 @@ LOSS_CODES = {row[0]: row[1] for row in _losses.table()}
 _NO_WEIGHTS = np.empty(0)
 # Steps of the search for b: bisection alone ends in 80.
 _MOST_STEPS = 200
+# Sums below this share of the sum of sizes are rounding
+_ROUNDING = 1e-16
 # Shares of P at w = 0 that gaps are relative to at least
 LEAST, LEAST_WITHOUT_PENALTY = 1e-12, 1e-6
 
@@ -139,8 +141,9 @@ class Problem:
             return self._best_intercept_of_lines(z)
         b, low, high, step = 0.0, -np.inf, np.inf, 1.0
         for _ in range(_MOST_STEPS):
-            slope = float(self.weighted(self.slopes(z + b)).sum())
-            if slope == 0:
+            pulls = self.weighted(self.slopes(z + b))
+            slope = float(pulls.sum())
+            if abs(slope) <= _ROUNDING * float(np.abs(pulls).sum()):
                 break
             low, high = (b, high) if slope < 0 else (low, b)
             bend = float(self.weighted(self.curvatures(z + b)).sum())

@@ -17,9 +17,8 @@ gap, which is what `tol` bounds. For p >= 2 some such steps are followed by Newt
 Where p = inf the bound is far behind P, since the slopes along weights below the largest swing
 about the 0 that they should be. Their mean over the steps since the last start, with the square of
 momentum as weights, swings less, and is a dual variable too (Tseng 2008, "On accelerated proximal
-gradient methods for convex-concave optimization", has its first power). On 4,000 x 47,000 rows of
-words 450 steps do what took 890. Newton's method on the weights below the largest, coordinate
-descent between fixed bounds and semismooth Newton steps on the dual were no faster.
+gradient methods for convex-concave optimization", has its first power). Where that
+takes long and there are few rows or columns, an interior point method goes on (`_prox_interior`).
 
 For p < 1 plain steps have to lower P (Gong et al. 2013, "A general iterative shrinkage and
 thresholding algorithm", with the lengths of Barzilai & Borwein 1988; for p = 0 this is the
@@ -43,9 +42,12 @@ import numpy as np
 from ._blocks import matvec
 from ._centred import ROUNDING, Centred, moments
 from ._core import losses as _losses
+from ._core.rows import Rows
 from ._problem import Certificate, Fit, Problem
 from ._prox import Penalty
+from ._prox_interior import Inside, steps_before
 from ._prox_newton import direction, farthest
+from ._row_slices import columns_taken
 
 __all__ = ["ProxFit", "solve"]
 
@@ -54,6 +56,8 @@ _MOST_DOUBLINGS, _MOST_HALVINGS = 60, 8
 _NOISE, _TIE = 1e-14, 1e-12
 # Differences of P say nothing below this share of it: slopes do then
 _CLOSE = 1e-9
+# Share of the gap that steps from inside go to, with some left for the last one
+_WITHIN = 0.1
 # Steps between two looks at the gap
 _LOOK = 3
 # Looks whose differences are extrapolated
@@ -130,6 +134,7 @@ class _Search:
         self.constant = np.flatnonzero(~self.varying)
         self.D = np.where(self.varying, square, 1.0)
         self.zero = problem.mean_loss(np.zeros(len(problem.y)))
+        self.face = np.ones(len(self.D), dtype=bool), problem.X
         self.n_iter = 0
         self.begin(Penalty(1.0, 1.0), 1.0, 0)
         first = self.point(np.zeros(len(self.D)), 0.0)
@@ -148,6 +153,8 @@ class _Search:
             return self.monotone(here)
         if 2 <= self.penalty.p < np.inf:
             return self.bent(here)
+        if np.isinf(self.penalty.p):
+            return self.inside(here)
         return self.accelerated(here, self.max_iter)
 
     def point(self, w: np.ndarray, b: float, u: np.ndarray | None = None) -> _Point:
@@ -230,6 +237,32 @@ class _Search:
             self.bound(here)
             done = self.certificate(here).relative_gap <= self.tol
         return here, done
+
+    def inside(self, here: _Point) -> tuple[_Point, bool]:
+        """Proximal steps, then those from inside: (where they end, whether at the optimum)."""
+        here, done = self.accelerated(here, steps_before(self.problem.X, self.max_iter))
+        around = Inside.around(self.penalty.alpha, here.w, self.certificate(here).gap)
+        self.mean = None
+        while not (done or around.is_stuck) and self.n_iter < self.max_iter:
+            self.n_iter += 1
+            dw, dt, slope = around.direction(self.problem, here.z, self.gradient(here))
+            dw[self.constant] = 0.0
+            length, along = around.room(dw, dt), matvec(self.problem.X, dw)
+            for _ in range(_MOST_DOUBLINGS):
+                w = around.w + length * dw
+                new = self.point(w, here.b, here.u + length * along)
+                rise = new.loss - here.loss + around.barrier(w, around.t + length * dt)
+                if rise <= _SUFFICIENT * length * slope + _NOISE * abs(here.objective):
+                    break
+                length *= 0.5
+            here, around = new, around.moved(dw, dt, length)
+            self.bound(here)
+            now = self.certificate(here)
+            if now.relative_gap <= _WITHIN * self.tol:
+                # to where weights are equal that ought to be
+                here, done = self._step(here), True
+            around.aim(now.gap, length)
+        return (here, done) if done else self.accelerated(here, self.max_iter)
 
     def accelerated(self, here: _Point, stop: int) -> tuple[_Point, bool]:
         """FISTA from a point up to iteration `stop`: (where it ends, whether that is the
@@ -385,14 +418,16 @@ class _Search:
             forcing = float(np.sqrt(self.certificate(here).relative_gap))
         else:
             kept, least = here.w != 0, 0.1 * self.tol * self.first_slope
-        d, slope, products = direction(problem, self.penalty, here.w, here.z, self.gradient(here),
-                                       self.D, np.flatnonzero(kept), least, forcing)
+        X = self._few_columns(kept)
+        d, slope, products = direction(problem, X, self.penalty, here.w, here.z,
+                                       self.gradient(here), self.D, np.flatnonzero(kept), least,
+                                       forcing)
         if self.penalty.is_convex:
             self.n_iter += products
         if not slope < 0:
             return None
         t = 1.0 if self.penalty.is_convex else farthest(here.w, d)
-        along = matvec(problem.X, d)
+        along = matvec(X, d[kept])
         for _ in range(_MOST_HALVINGS):
             new = self.point(here.w + t * d, here.b, here.u + t * along)
             fall = here.objective - new.objective
@@ -405,6 +440,12 @@ class _Search:
                 return new
             t *= 0.5
         return None
+
+    def _few_columns(self, kept: np.ndarray) -> Rows:
+        """X with some of its columns, which many steps have in common."""
+        if not np.array_equal(kept, self.face[0]):
+            self.face = kept, columns_taken(self.problem.X, np.flatnonzero(kept))
+        return self.face[1]
 
     def _gain(self, here: _Point, aim: np.ndarray, D: np.ndarray) -> np.ndarray:
         """How far P falls with one weight alone at its aim, if D is its curvature; at least so far

@@ -21,6 +21,7 @@ import numpy as np
 
 from ._blocks import rmatvec
 from ._centred import hessian_product
+from ._core.rows import Rows
 from ._problem import Problem
 from ._prox import Penalty
 
@@ -33,12 +34,12 @@ _MOST_PRODUCTS = {False: 20, True: 100}
 _NEARLY = 0.9
 
 
-def direction(problem: Problem, penalty: Penalty, w: np.ndarray, z: np.ndarray,
+def direction(problem: Problem, X: Rows, penalty: Penalty, w: np.ndarray, z: np.ndarray,
               gradient: np.ndarray, D: np.ndarray, kept: np.ndarray, least: float,
               forcing: float = _FORCING) -> tuple[np.ndarray, float, int]:
     """(d, the slope of P along d, products), of the columns `kept`; a d of zeros where no slope
     along a scaled column is above `least`, or the curvature is not above 0 from the first. The
-    system is solved up to a share `forcing` of its right side."""
+    system is solved up to a share `forcing` of its right side. `X` has the columns `kept` alone."""
     size = np.abs(w[kept])
     slope, bend = np.zeros(len(kept)), np.zeros(len(kept))
     if penalty.p > 0:
@@ -48,15 +49,13 @@ def direction(problem: Problem, penalty: Penalty, w: np.ndarray, z: np.ndarray,
     if not (np.abs(total) / np.sqrt(D[kept])).max(initial=0.0) > least:
         return out, 0.0, 0
     h = problem.weighted(problem.curvatures(z))
-    mass, centre = float(h.sum()), np.zeros(len(w))
+    mass, centre = float(h.sum()), np.zeros(len(kept))
     if problem.fit_intercept and mass > 0:
-        centre = rmatvec(problem.X, h) / mass
+        centre = rmatvec(X, h) / mass
 
     def product(v: np.ndarray) -> np.ndarray:
         """The matrix times v."""
-        full = np.zeros(len(w))
-        full[kept] = v
-        return hessian_product(problem.X, full, centre, h)[1][kept] + bend * v
+        return hessian_product(X, v, centre, h)[1] + bend * v
 
     scale = D[kept] + bend if penalty.is_convex else D[kept]
     out[kept], products = _conjugate_gradients(product, -total, scale, min(forcing, _FORCING),

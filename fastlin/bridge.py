@@ -54,7 +54,7 @@ _VERBOSE = """verbose : int, default=0
         Above 0 a line about each answer goes to standard error."""
 
 _ANSWER = """n_iter_ : %s
-        Proximal steps.
+        Steps, and for p >= 2 the products that those of Newton's method took.
     objective_ : %s
         What is minimised.
     duality_gap_ : %s

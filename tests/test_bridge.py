@@ -374,6 +374,52 @@ def test_more_columns_than_rows(cls, p):
     assert value - (of_loss.mean() - conjugate) <= (tol if p < np.inf else 10 * tol) * value
 
 
+@pytest.mark.parametrize("share", [0.1, 1e-3, 1e-5])
+@pytest.mark.parametrize("shape", [(30, 4), (15, 40)])
+def test_the_largest_weight_by_linear_constraints(shape, share):
+    """p = inf with a penalty of any strength, in far fewer than the default steps: beside SLSQP on
+    -t <= w <= t, and what a proximal step says of ties."""
+    from scipy.optimize import minimize
+
+    rng = np.random.default_rng(shape[0])
+    columns = rng.normal(size=shape) @ np.diag(rng.uniform(0.3, 3, shape[1]))
+    y = columns @ rng.normal(size=shape[1]) + 0.2 * rng.normal(size=shape[0]) + 5
+    d, n = shape[1], shape[0]
+    alpha = share * np.abs(columns.T @ (y - y.mean())).sum() / n
+    model = BridgeRegressor(alpha, p=np.inf, tol=1e-10, max_iter=300).fit(columns, y)
+
+    def value(u):
+        e = columns @ u[:d] + u[d] - y
+        return e @ e / (2 * n) + alpha * u[-1], np.r_[columns.T @ e / n, e.mean(), alpha]
+
+    signs = np.vstack([np.c_[-np.eye(d), np.zeros(d), np.ones(d)],
+                       np.c_[np.eye(d), np.zeros(d), np.ones(d)]])
+    begin = np.r_[np.zeros(d), y.mean(), 1.0]
+    found = minimize(value, begin, jac=True, method="SLSQP",
+                     constraints={"type": "ineq", "fun": lambda u: signs @ u,
+                                  "jac": lambda u: signs},
+                     options={"maxiter": 2000, "ftol": 1e-14})
+    assert model.duality_gap_ <= 1e-10
+    w = model.coef_
+    own = value(np.r_[w, model.intercept_, np.abs(w).max()])[0]
+    assert own == pytest.approx(model.objective_, rel=1e-9)
+    assert own <= found.fun * (1 + 1e-9)
+    assert own >= found.fun * (1 - 1e-4)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
+def test_the_largest_weight_in_every_storage(layout):
+    """Both ways to solve for a step, of more rows and of more columns."""
+    given, dense = layout.make()
+    y = np.arange(40) % 3 + dense @ np.linspace(-1, 1, 12)
+    for n in (40, 8):
+        weight = np.where(np.arange(40) < n, 1.0, 0.0)
+        model = BridgeRegressor(1e-3, p=np.inf, tol=1e-9, max_iter=200)
+        objectives = [model.fit(given, y, weight).objective_,
+                      model.fit(dense[:n].astype(float), y[:n]).objective_]
+        assert objectives[0] == pytest.approx(objectives[1], rel=1e-8)
+
+
 @pytest.mark.parametrize("p", [0.5, 0.9])
 def test_equal_columns_share_no_weight(p):
     """Shares of one weight are a saddle, where no change of a single one improves."""
