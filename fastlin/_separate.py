@@ -26,6 +26,9 @@ ones. So where they are, the columns are brought to like spread first, which cha
 hyperplane found there is one for the columns as they are, though not the one of the largest margin,
 which is looked for after that; and so are weights.
 
+Columns far from 0 are brought near it first, by differences that are exact: products with the rows
+as they are would have no digits left for what tells the classes apart.
+
 A hyperplane that was found separates: its margin is larger than all that rounding can have added.
 Where neither bound decides on few rows and columns, the simplex method has the last word.
 """
@@ -41,6 +44,7 @@ from ._blocks import matvec, rmatvec
 from ._centred import squares_about
 from ._column_scales import columns_times, largest_entries, unlike_spreads
 from ._core.rows import Rows
+from ._far_columns import Shift
 from ._joint_problem import Distributions, JointFit, JointProblem, feasible
 from ._joint_solve import solve as solve_joint
 from ._problem import Fit, Problem
@@ -95,6 +99,11 @@ def searched(X: Rows, codes: np.ndarray, n_classes: int, fit_intercept: bool, to
     """(bounds that decide, or what `max_iter` iterations lead to, the size of the rows, the
     verdict)"""
     kind = _Pair if n_classes == 2 else _Several
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        shift = Shift.of(X) if fit_intercept else None
+    if shift is not None:
+        near = searched(shift.taken_off(X), codes, n_classes, True, tol, max_iter)
+        return kind(X, codes, n_classes, True).of_near(*near, shift)
     search = kind(X, codes, n_classes, fit_intercept)
     factors = unlike_spreads(X, search.centre, search.size)
     found, overlap = search.nothing(), True
@@ -151,6 +160,15 @@ class _Search:
         bound = self.length(found.weights) if np.isfinite(found.bound) else np.inf
         W, b, margin = self.margin_of(found.W * factors, found.b)
         return Bounds(W, b, margin, found.weights, bound, found.n_iter)
+
+    def of_near(self, found: Bounds, size: float, verdict: bool | None, shift: Shift
+                ) -> tuple[Bounds, float, bool | None]:
+        """What was found on rows near 0, for those as they are. Weights cancel what was taken off:
+        only the hyperplane may be worse, for want of digits."""
+        b = found.b - found.W[:, shift.columns] @ shift.by
+        W, b, margin = self.margin_of(found.W, b)
+        verdict = None if verdict and not margin > 0 else verdict
+        return replace(found, W=W, b=b, margin=margin), size, verdict
 
     def descended(self, found: Bounds, least: float, max_iter: int, close: float) -> Bounds:
         """The bounds after l2 has fallen far enough for a verdict, or as far as it may."""

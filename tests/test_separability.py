@@ -201,6 +201,30 @@ def test_degenerate_rows():
     check(X * 1e30, y, True)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("far", [1e11, 1e12, 1e13])
+def test_columns_so_far_that_products_have_no_digits(far, n_classes):
+    """What meets is known from differences, which are exact, and is checked on them here."""
+    rng = np.random.default_rng(0)
+    near = np.round(rng.normal(size=(120, 3)) * 64) / 64
+    y = rng.integers(0, n_classes, len(near))
+    rows = far + near
+    found = separability(rows, y)
+    assert found.separable is False
+    off = rows - far
+    assert np.array_equal(off, near)
+    if n_classes == 2:
+        hulls = [found.weights[y == k] @ off[y == k] / found.weights[y == k].sum() for k in (0, 1)]
+        assert np.linalg.norm(hulls[0] - hulls[1]) / 2 <= 1.01e-6 * found.size
+    else:
+        pull = -found.weights
+        pull[np.arange(len(y)), y] += found.weights.sum(axis=1)
+        assert np.abs(pull.sum(axis=0)).max() < 1e-12
+        assert np.linalg.norm(pull.T @ off) <= 1.01e-6 * found.size
+    apart = rows + 8 * y[:, None]
+    assert separability(apart, y).separable is True
+
+
 @pytest.mark.parametrize("storage", [np.array, sparse.csr_matrix])
 def test_columns_far_from_zero(storage):
     """The distance from the mean comes from differences."""
