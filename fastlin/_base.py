@@ -27,6 +27,7 @@ import numpy as np
 
 from ._exceptions import not_fitted, warn
 from ._output import frames_on_request, set_transform_output
+from ._own_methods import give_own_methods
 from ._params import Constraint, check_params, is_bool, is_nan, shown
 from ._routing import ROUTED_METHODS, define_request_setter, metadata_request
 from ._signature import REQUIRED, init_parameters
@@ -94,6 +95,7 @@ class Estimator:
             raise TypeError(f"{cls.__name__}._tags has unknown tags: {sorted(unknown)}.")
         for method in ROUTED_METHODS:
             define_request_setter(cls, method)
+        give_own_methods(cls)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the constructor parameters.

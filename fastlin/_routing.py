@@ -16,6 +16,7 @@ from ._signature import metadata_names
 
 __all__ = [
     "ROUTED_METHODS",
+    "columns_router",
     "define_request_setter",
     "metadata_request",
     "pipeline_router",
@@ -106,6 +107,20 @@ def define_request_setter(cls: type, method: str) -> None:
             If metadata routing is not switched on in scikit-learn.
         """
     setattr(cls, setter_name, setter)
+
+
+def columns_router(owner: Any, parts: Iterable[tuple[str, Any]]) -> Any:
+    """Return the MetadataRouter of transformers that each get columns of their own."""
+    from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+
+    router = MetadataRouter(owner=owner)
+    for name, part in parts:
+        if not passes(part) and hasattr(part, "fit"):
+            mapping = MethodMapping().add(caller="fit", callee="fit")
+            mapping.add(caller="fit_transform", callee="fit")
+            mapping.add(caller="transform", callee="transform")
+            router.add(**{name: part}, method_mapping=mapping)
+    return router
 
 
 def pipeline_router(owner: Any, steps: Iterable[tuple[str, Any]], last: str) -> Any:

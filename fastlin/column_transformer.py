@@ -17,6 +17,7 @@ from ._hstack import joined
 from ._named_parts import NamedParts, named_by_class
 from ._parallel import run
 from ._params import Boolean, Constraint, Either, HasMethods, Integer, OneOf, shown
+from ._routing import columns_router, routing_is_on
 from ._shared_steps import is_stateless
 from ._table_columns import Choice, chosen_columns, places_by_name, select_columns
 from ._validation import check_feature_names
@@ -110,7 +111,7 @@ class ColumnTransformer(TransformerMixin, NamedParts):
         self.verbose_feature_names_out = verbose_feature_names_out
         self.output = output
 
-    def fit(self, X: Any, y: Any = None) -> ColumnTransformer:
+    def fit(self, X: Any, y: Any = None, **params: Any) -> ColumnTransformer:
         """Fit each transformer on its columns.
 
         Parameters
@@ -119,6 +120,9 @@ class ColumnTransformer(TransformerMixin, NamedParts):
             The table.
         y : array-like of shape (n_samples,), default=None
             The target, for transformers that use one.
+        **params
+            Metadata, such as `sample_weight`, for the transformers that ask for it; only where
+            scikit-learn's metadata routing is on.
 
         Returns
         -------
@@ -130,10 +134,10 @@ class ColumnTransformer(TransformerMixin, NamedParts):
             If `transformers` is not as described, a column is not there, or a transformer refuses
             its columns.
         """
-        self.fit_transform(X, y)
+        self.fit_transform(X, y, **params)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
+    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
         """Fit each transformer on its columns, and return what they make of them.
 
         Parameters
@@ -142,6 +146,9 @@ class ColumnTransformer(TransformerMixin, NamedParts):
             The table.
         y : array-like of shape (n_samples,), default=None
             The target, for transformers that use one.
+        **params
+            Metadata, such as `sample_weight`, for the transformers that ask for it; only where
+            scikit-learn's metadata routing is on.
 
         Returns
         -------
@@ -149,20 +156,22 @@ class ColumnTransformer(TransformerMixin, NamedParts):
             As `transform`.
         """
         self._check_params()
+        routed = self._routed(params, "fit_transform", "fit")
         check_feature_names(self, X, reset=True)
         X, n_columns = _table(X)
         choices = self._choices(X, n_columns)
         fresh = [
             (name, part if passes(part) else clone(part), choice) for name, part, choice in choices
         ]
+        planned = [(*step, routed.get(step[0], {})) for step in fresh]
         blocks = run(
             [
-                lambda p=part, c=choice: (
+                lambda p=part, c=choice, own=own: (
                     _as_they_are(X, c)
                     if passes(p)
-                    else _fitted_transform(p, select_columns(X, c), y, {})
+                    else _fitted_transform(p, select_columns(X, c), y, own)
                 )
-                for _, part, choice in fresh
+                for _, part, choice, own in planned
             ],
             self.n_jobs,
         )
@@ -178,13 +187,16 @@ class ColumnTransformer(TransformerMixin, NamedParts):
         self.transformers_ = fitted
         return result
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any, **params: Any) -> Any:
         """Encode a table.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             With the columns that `fit` saw: by name, if it saw names and X has some, else by place.
+        **params
+            Metadata, such as `sample_weight`, for the transformers that ask for it; only where
+            scikit-learn's metadata routing is on.
 
         Returns
         -------
@@ -199,22 +211,48 @@ class ColumnTransformer(TransformerMixin, NamedParts):
             If a column is missing, or a transformer refuses its columns.
         """
         self._check_fitted("transform")
+        routed = self._routed(params, "transform", "transform")
         X, n_columns = _table(X)
         places = self._places(X, n_columns)
         chosen = [
-            (part, Choice([places[j] for j in columns], flat))
-            for (_, part, columns), flat in zip(self.transformers_, self._flat, strict=True)
+            (part, Choice([places[j] for j in columns], flat), routed.get(name, {}))
+            for (name, part, columns), flat in zip(self.transformers_, self._flat, strict=True)
         ]
         blocks = run(
             [
-                lambda p=part, c=choice: (
-                    _as_they_are(X, c) if passes(p) else p.transform(select_columns(X, c))
+                lambda p=part, c=choice, own=own: (
+                    _as_they_are(X, c) if passes(p) else p.transform(select_columns(X, c), **own)
                 )
-                for part, choice in chosen
+                for part, choice, own in chosen
             ],
             self.n_jobs,
         )
         return self._joined([name for name, _, _ in self.transformers_], blocks)
+
+    def get_metadata_routing(self) -> Any:
+        """Return scikit-learn's `MetadataRouter`: which metadata goes to which transformer.
+
+        Returns
+        -------
+        sklearn.utils.metadata_routing.MetadataRouter
+        """
+        parts = [(name, part) for name, part, _ in self.transformers]
+        return columns_router(self, [*parts, ("remainder", self.remainder)])
+
+    def _routed(self, params: dict[str, Any], method: str, callee: str) -> dict[str, dict]:
+        """Sort metadata by transformer, as scikit-learn's routing says."""
+        if not params:
+            return {}
+        if not routing_is_on():
+            raise TypeError(
+                f"ColumnTransformer.{method} does not take {next(iter(params))}; which transformer "
+                "it is for says scikit-learn's metadata routing: "
+                "sklearn.set_config(enable_metadata_routing=True)."
+            )
+        from sklearn.utils.metadata_routing import process_routing
+
+        found = process_routing(self, method, **params)
+        return {name: dict(found.get(name, {}).get(callee, {})) for name in found}
 
     @property
     def named_transformers_(self) -> dict[str, Any]:

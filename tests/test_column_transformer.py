@@ -247,3 +247,54 @@ def test_parameters_by_name():
     encoder.set_params(remainder="passthrough", gone=OneHotEncoder(drop="first"), n_jobs=2)
     assert encoder.remainder == "passthrough" and encoder.get_params()["gone__drop"] == "first"
     assert encoder.transformers[3][2] == ["colour"] and PARTS[3][1] == "drop"
+
+
+# metadata
+
+
+def weigher():
+    base = pytest.importorskip("sklearn.base")
+
+    class Weighing(base.TransformerMixin, base.BaseEstimator):
+        def fit(self, X, y=None, sample_weight=None):
+            self.weight_ = sample_weight
+            return self
+
+        def transform(self, X, factor=1.0):
+            return X * factor
+
+    return Weighing()
+
+
+def test_metadata_goes_to_those_that_ask():
+    sklearn = pytest.importorskip("sklearn")
+    X, s = np.arange(12.0).reshape(4, 3), np.array([1.0, 2.0, 3.0, 4.0])
+    with sklearn.config_context(enable_metadata_routing=True):
+        asks = weigher().set_fit_request(sample_weight=True).set_transform_request(factor=True)
+        rest = weigher().set_fit_request(sample_weight="other").set_transform_request(factor=False)
+        silent = weigher().set_fit_request(sample_weight=False).set_transform_request(factor=False)
+        columns = fastlin.ColumnTransformer(
+            [("asks", asks, [0]), ("silent", silent, [1])], remainder=rest
+        )
+        columns.fit(X, sample_weight=s, other=2 * s)
+        kept = {name: part.weight_ for name, part in columns.named_transformers_.items()}
+        assert kept["silent"] is None
+        np.testing.assert_array_equal(kept["asks"], s)
+        np.testing.assert_array_equal(kept["remainder"], 2 * s)
+        found = columns.transform(X, factor=10.0)
+        np.testing.assert_array_equal(found, X * [10.0, 1.0, 1.0])
+        with pytest.raises(TypeError, match="nonsense"):
+            columns.fit(X, nonsense=s)
+        for make in (fastlin.make_pipeline, sklearn.pipeline.make_pipeline):
+            learner = fastlin.Ridge().set_fit_request(sample_weight=False)
+            whole = make(columns, learner).fit(X, X[:, 0], sample_weight=s, other=s)
+            inner = whole[0].named_transformers_["asks"]
+            np.testing.assert_array_equal(inner.weight_, s)
+
+
+def test_metadata_without_routing_is_refused():
+    columns = fastlin.ColumnTransformer([("all", fastlin.HashingEncoder(), [0])])
+    with pytest.raises(TypeError, match="ColumnTransformer.fit_transform does not take sample_w"):
+        columns.fit([["a"], ["b"]], sample_weight=[1.0, 2.0])
+    with pytest.raises(TypeError, match="ColumnTransformer.transform does not take factor"):
+        columns.fit([["a"], ["b"]]).transform([["a"]], factor=2)
