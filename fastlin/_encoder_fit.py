@@ -13,8 +13,10 @@ import numpy as np
 
 from ._category_hashes import category_text
 from ._cells import CellNumbers, Cells
-from ._named_columns import Columns, NamedArray
+from ._columns import Coded
+from ._named_columns import CellColumns, Columns
 from ._params import is_nan
+from ._validation import check_feature_names, check_n_features
 from .categories import OneHotEncoder
 from .text import HashingVectorizer
 
@@ -54,14 +56,6 @@ def category_strings(table: Columns, name: str) -> Any:
     """Return a column of categories as strings."""
     column = table.column(name)
     return column if isinstance(column, Cells) else list(map(_category, column))
-
-
-def _category_cells(table: Columns, names: list[str]) -> NamedArray:
-    """Return columns of categories with their names, which `OneHotEncoder` has in its messages."""
-    cells = np.empty((len(table), len(names)), dtype=object)
-    for j, name in enumerate(names):
-        cells[:, j] = list(category_strings(table, name))
-    return NamedArray(cells, names)
 
 
 def numbers_of(table: Columns, names: list[str]) -> np.ndarray:
@@ -163,11 +157,15 @@ class EncoderFit:
 
     def _category_encoder(self) -> OneHotEncoder:
         """An encoder that has seen the categories."""
-        values = [known.values() for known in self._known]
-        longest = max(map(len, values))
-        table = Columns({
-            name: [*found, *[found[0]] * (longest - len(found))]
-            for name, found in zip(self.encoder.categorical_, values, strict=True)
-        })  # fmt: skip
+        columns = CellColumns(zip(
+            self.encoder.categorical_, (known.values() for known in self._known), strict=True
+        ))  # fmt: skip
         encoder = OneHotEncoder(handle_unknown="ignore", output="rows")
-        return encoder.fit(_category_cells(table, self.encoder.categorical_))
+        check_feature_names(encoder, columns, reset=True)
+        check_n_features(encoder, len(columns), reset=True)
+        # Not as one table: columns have as many rows here as categories.
+        encoder._fit([
+            Coded(np.arange(len(found)), np.array(found, dtype=object))
+            for found in columns.values()
+        ])  # fmt: skip
+        return encoder

@@ -8,6 +8,7 @@ import pytest
 import fastlin
 from fastlin import _cli_encoder, _cli_train
 from fastlin._cli_encoder import ColumnEncoder
+from fastlin._named_columns import Columns
 
 TABLE = {"text": ["a b", "c"], "kind": ["x", "y"], "size": [1, 3], "age": ["7", "7"]}
 
@@ -109,3 +110,18 @@ def test_every_column_of_many_categories_has_its_name():
     encoder = ColumnEncoder(categorical=list(table)).fit(table)
     expected = [f"c{j}=v{k}" for j in range(300) for k in range(j % 3 + 1)]
     assert [encoder.name_of(column)[0] for column in range(len(expected))] == expected
+
+
+def test_columns_of_few_and_of_many_categories():
+    rows = {"many": [f"u{k % 50}" for k in range(200)], "few": [f"v{k % 3}" for k in range(200)],
+            "one": [""] * 200}  # fmt: skip
+    encoder = ColumnEncoder(categorical="all").fit(Columns(rows))
+    inner, table = encoder.category_encoder_, np.array(list(rows.values()), dtype=object).T
+    expected = fastlin.OneHotEncoder(handle_unknown="ignore", output="rows").fit(table)
+    for found, wanted in zip(inner.categories_, expected.categories_, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    assert inner.feature_names_in_.tolist() == list(rows)
+    assert inner.n_features_in_ == 3
+    np.testing.assert_array_equal(
+        inner.transform(table).toarray(), expected.transform(table).toarray()
+    )
