@@ -8,7 +8,7 @@ import pytest
 import fastlin
 from fastlin import _cli_encoder, _cli_train
 from fastlin._cli_encoder import ColumnEncoder
-from fastlin._named_columns import Columns
+from fastlin._named_columns import CellColumns, Columns
 
 TABLE = {"text": ["a b", "c"], "kind": ["x", "y"], "size": [1, 3], "age": ["7", "7"]}
 
@@ -123,5 +123,5 @@ def test_columns_of_few_and_of_many_categories():
     assert inner.feature_names_in_.tolist() == list(rows)
     assert inner.n_features_in_ == 3
     np.testing.assert_array_equal(
-        inner.transform(table).toarray(), expected.transform(table).toarray()
+        inner.transform(CellColumns(rows)).toarray(), expected.transform(table).toarray()
     )
