@@ -59,6 +59,7 @@ def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
     watch, epoch = Watch(tol), 0
     if start is not None:
         best.offer(ascent, True)
+        best.recall(start)
     while not best.is_good and epoch < max_iter:
         ascent.run_epoch()
         epoch += 1
@@ -67,10 +68,12 @@ def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
         if watch.idle >= _IDLE or watch.is_blurred:
             ascent.refine()
         if is_last or due:
+            some_rest = len(ascent.active) < len(problem.y)
             gap = best.offer(ascent, is_last)
             if best.is_good:
                 break
-            if gap > _SURPRISE * watch.expected:
+            surprises = gap > _SURPRISE * watch.expected
+            if surprises:
                 ascent.wake_all()
                 if gap <= _BLURRED:
                     ascent.refine()
@@ -79,7 +82,7 @@ def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
                 if best.is_good:
                     break
                 gap = best.gap(best.objective, best.bound)
-            if watch.note(epoch, gap):
+            if watch.note(epoch, gap, surprises and some_rest):
                 ascent.refine()
     return best.fit(epoch, tol)
 
@@ -142,6 +145,18 @@ class _Best:
         if bound > self.bound:
             self.bound, self.dual = bound, feasible.copy()
         return self.gap(objective, bound + doubt)
+
+    def recall(self, start: Fit) -> None:
+        """Measure the weights of a fit where those of its dual variables are nearly good: what an
+        ascent found best on either side need not be of the same epoch."""
+        if self.is_good or self.gap(self.objective, self.bound) > _NEARLY * self.tol:
+            return
+        with np.errstate(over="ignore", invalid="ignore"):
+            z = matvec(self.problem.X, start.coef, start.intercept)
+            objective = self.problem.primal(z, start.coef)
+        if objective < self.objective:
+            self.coef, self.intercept = start.coef.astype(np.float64), start.intercept
+            self.objective = objective
 
     def consider(self, w: np.ndarray, b: float, z: np.ndarray, a: np.ndarray,
                  v: np.ndarray) -> tuple[float, bool]:

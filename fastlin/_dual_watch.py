@@ -57,10 +57,14 @@ class Watch:
         fall = max(np.log(self.gap / gap) / (epoch - self.last), 1e-6)
         return bool(np.log(gap / self.tol) / fall > epochs)
 
-    def note(self, epoch: int, gap: float) -> bool:
-        """Take down a gap above tol; whether it asks for double precision."""
+    def note(self, epoch: int, gap: float, by_rest: bool = False) -> bool:
+        """Take down a gap above tol; whether it asks for double precision. `by_rest`: what it is
+        above its estimate is that of rows which rested and no longer do, so that the ratio says
+        nothing of estimates to come."""
         stalls = gap > _PROGRESS * self.gap
-        if 0 < self.expected < np.inf:
+        if by_rest:
+            self.ratio = 1.0
+        elif 0 < self.expected < np.inf:
             self.ratio = min(max(gap / self.expected, _LEAST_RATIO), 1.0 / _LEAST_RATIO)
         self.last, self.gap = epoch, gap
         return stalls or gap <= _SINGLE_GAP

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from fastlin import (
     ConvergenceWarning,
@@ -15,6 +16,7 @@ from fastlin import (
     load,
     save,
 )
+from fastlin._dual_watch import Watch
 
 
 def data(n=150):
@@ -77,3 +79,32 @@ def test_a_warning_says_what_ended_the_search():
     with pytest.warns(ConvergenceWarning, match="no optimum without a penalty") as caught:
         LogisticRegression(penalty=None).fit(digits[:300], labels[:300])
     assert "max_iter" not in str(caught[0].message)
+
+
+@pytest.mark.parametrize("by_rest", [False, True])
+def test_a_surprise_by_resting_rows_says_nothing_of_estimates_to_come(by_rest):
+    """A gap far above its estimate delays the next measurement, unless the rows that hid it take
+    part from now on."""
+    watch = Watch(1e-3)
+    assert not watch.is_due(1, 1.0)
+    assert watch.is_due(2, 1e-3)
+    watch.note(2, 0.1, by_rest)
+    assert not watch.is_due(3, 0.1)
+    assert watch.is_due(4, 1e-3) == by_rest
+    assert watch.is_due(5, 1e-5)
+
+
+def test_ascents_with_resting_rows_end_soon_after_their_gap_is_reached():
+    """Rows of many columns that a strong loss separates: most rest early, some of them wrongly."""
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((6000, 40_000), density=1e-3, rng=rng, format="csr")
+    y = np.where(X @ rng.normal(size=X.shape[1]) + 0.3 * rng.normal(size=6000) > 0, 1, -1)
+    ends = {}
+    for tol in (1e-1, 1e-2, 1e-4):
+        model = LinearSVC(loss="hinge", C=30.0, tol=tol, fit_intercept=False).fit(X, y)
+        w = model.coef_.ravel()
+        primal = 30 * np.maximum(0, 1 - y * (X @ w)).sum() + w @ w / 2
+        assert np.max(model.duality_gap_) <= tol
+        ends[tol] = primal
+    assert ends[1e-1] <= 1.1 * ends[1e-4] * 1.01
+    assert ends[1e-2] <= 1.01 * ends[1e-4] * 1.01

@@ -34,6 +34,14 @@ cdef inline void look_ahead(const fl_rows *X, bint is_float32, const int64_t[::1
         fl_prefetch_columns(X, order[k + columns.ahead], columns)
 
 
+cdef inline double dot_ahead(fl_row row, const real *v, const fl_rows *X, const int64_t[::1] order,
+                             Py_ssize_t k, const fl_per_column *columns) noexcept nogil:
+    """row.v at step k; on the way what a later one needs of v is fetched."""
+    if columns.ahead_in_dot:
+        return dot_fetching(row, v, row_in_dot(X, order, k, columns, v))
+    return dot(row, v)
+
+
 def measure(Rows X, const real[::1] c, double[::1] squares, double[::1] k, Py_ssize_t start,
             Py_ssize_t stop):
     """squares_i = |x_i|^2 and, unless c is empty, k_i = x_i.c for start <= i < stop. c is single
@@ -173,13 +181,13 @@ def visit(Rows X, const double[::1] y, const double[::1] weight, const double[::
                 C = rule.mass * weight[i]
             if real is float:
                 row = fl_row_at_f32(&X.c, i)
-                p = dot_fetching(row, v, row_in_dot(&X.c, order, r, &columns, v))
+                p = dot_ahead(row, v, &X.c, order, r, &columns)
             elif single:
                 row = fl_row_at_f32(&X.c, i)
                 p = fl_wide_dot_f32(row, v)
             else:
                 row = fl_row_at_f64(&X.c, i)
-                p = dot_fetching(row, v, row_in_dot(&X.c, order, r, &columns, v))
+                p = dot_ahead(row, v, &X.c, order, r, &columns)
             p = fl_dual_response(&rule, &state, p, k_i)
             look_ahead(&X.c, single, order, fetch, r, &columns)
             if r % rule.stride == 0:
