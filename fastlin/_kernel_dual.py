@@ -42,6 +42,8 @@ __all__ = ["KernelFit", "solve_kernel"]
 _PER_CALL = 1 << 24
 # The gap of the rows at hand goes to this share of tol before all rows are looked at
 _WITHIN = 0.5
+# So few rows are often done before each has moved: their gap is looked at more often
+_OFTEN = 2000
 # Rows are left out when so many can be, of no fewer than
 _WORTH, _FEW_ROWS = 0.25, 200
 # Those that stay are kept in float, half as far to fetch, as long as what it rounds away is about
@@ -193,7 +195,8 @@ class _Pairs:
         while taken < most:
             if is_cancelled():
                 raise Cancelled
-            chunk = max(16, min(len(self.y) // 2, _PER_CALL // (4 * len(self.y))))
+            share = 8 if len(self.y) <= _OFTEN else 2
+            chunk = max(16, min(len(self.y) // share, _PER_CALL // (4 * len(self.y))))
             wanted = min(looked + chunk, most) - taken
             moved, missing, top, bottom = self._run(wanted)
             taken += moved
