@@ -58,6 +58,11 @@ _COLUMNS_PER_CALL = 1 << 19
 _NO_PLACE = np.empty(0, np.int32)
 
 
+def _lanes_of(n_models: int) -> int:
+    """The fewest lanes that hold so many models."""
+    return next(n for n in LANES if n >= n_models)
+
+
 class DualPass:
     """Up to 16 models of one kind."""
 
@@ -178,7 +183,7 @@ class DualPass:
     def _lanes_for(self, models: list[DualModel]) -> _Lanes:
         """Memory for these models, filled with what they know."""
         stream = self.stream
-        n_lanes = next(n for n in LANES if n >= len(models))
+        n_lanes = _lanes_of(len(models))
         u = self._zeros(stream.work.shape[1] * n_lanes, np.float32)
         lanes = _Lanes(stream, models, n_lanes, self.centre.q, u)
         if any(model.n_iter for model in models):
@@ -218,7 +223,7 @@ class DualPass:
               gaps: dict[int, list[float]]) -> _Lanes:
         """Lanes that are done learn no more; the others move together once half are gone."""
         lanes.pattern = lanes.sides.without(done)
-        n_lanes = next(n for n in LANES if n >= len(active))
+        n_lanes = _lanes_of(len(active))
         if n_lanes >= lanes.n_lanes:
             return lanes
         kept = sorted(active)
@@ -235,10 +240,11 @@ class DualPass:
 
     def _certify(self, models: list[DualModel]) -> None:
         """Weights, intercepts, gaps and responses of up to 8 models, in double."""
-        stream, X, L = self.stream, self.stream.X, _WIDE
+        stream, X = self.stream, self.stream.X
         models = [model for model in models if not model.is_lost]
         if not models:
             return
+        L = _lanes_of(len(models))
         sides = Sides.of(stream, models, L)
         n, d = X.shape
         by = np.zeros((n, L))
@@ -252,7 +258,7 @@ class DualPass:
             _multi.add_rows(ISA, L, X, by, w, room, start, stop)
         for start, stop in self._pieces(L):
             _multi.respond_rows(ISA, L, X, w, by, room, start, stop)
-        squares = self._squares(w)
+        squares = self._squares(w, L)
         # of the type that is published: new pages for each model are most of what this takes
         coefs = [np.empty(d, X.dtype) for _ in models]
         chosen = np.arange(len(models))
@@ -276,15 +282,15 @@ class DualPass:
             if model.test is not None:
                 model.responses = by[model.test, lane] + b[lane]
 
-    def _squares(self, w: np.ndarray) -> np.ndarray:
+    def _squares(self, w: np.ndarray, n_lanes: int) -> np.ndarray:
         """|w|^2 of each lane."""
         numbers, nothing = np.zeros((len(_multi.FIELDS), _multi.MAX_LANES)), np.empty(0)
         numbers[_multi.FIELDS.index("scale")] = 1.0
-        squares, d = np.zeros(_multi.MAX_LANES), len(w) // _WIDE
+        squares, d = np.zeros(_multi.MAX_LANES), len(w) // n_lanes
         for first in range(0, d, _COLUMNS_PER_CALL):
             self._look()
             last = min(first + _COLUMNS_PER_CALL, d)
-            _multi.norms(ISA, _WIDE, numbers, w, nothing, nothing, first, last,
+            _multi.norms(ISA, n_lanes, numbers, w, nothing, nothing, first, last,
                          np.zeros(_multi.MAX_LANES), squares)
         return squares
 
@@ -316,7 +322,7 @@ class DualPass:
 
     def _intercepts(self, models: list[DualModel], sides: Sides, z: np.ndarray) -> tuple:
         """(best intercepts, mean losses there), given the responses without intercept."""
-        L = _WIDE
+        L = z.shape[1]
         b, total = np.zeros(L), np.ones(L)
         for lane, model in enumerate(models):
             total[lane] = sides.total[lane]
@@ -343,12 +349,12 @@ class DualPass:
 
     def _sums(self, sides: Sides, z: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Losses (as a sum and a logarithm of a product), slopes and curvatures per lane."""
-        sums = np.zeros((4, _WIDE))
+        sums = np.zeros((4, z.shape[1]))
         sums[1] = 1.0
         for start in range(0, len(z), 1 << 20):
             self._look()
             _multi.sum_losses(
-                ISA, _WIDE, self.code, z, b, sides.pattern, sides.weight, sides.target,
+                ISA, z.shape[1], self.code, z, b, sides.pattern, sides.weight, sides.target,
                 self.stream.sample_weight, sums, start, min(start + (1 << 20), len(z)),
             )  # fmt: skip
         return sums
