@@ -1,8 +1,7 @@
 """What naive Bayes models share: counting, priors and predictions.
 
-Counts are all that is learnt. What follows from them, `_derived`, is made by `fit` at once, and
-after `partial_fit` when it is first asked for: so a stream pays for the entries of its rows and not
-for the size of its vocabulary.
+Counts are all that is learnt. What follows from them, `_derived`, is made when it is first asked
+for: so learning pays for the entries of its rows and not for the size of its vocabulary.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import numpy as np
 
 from ._base import ClassifierMixin
 from ._core.rows import Rows
-from ._counts import add_counts, in_the_limit, scores, smallest
+from ._counts import add_counts, extremes, in_the_limit, scores
 from ._data import rows_of
 from ._exceptions import warn
 from ._memory import check_bytes
@@ -31,6 +30,8 @@ __all__ = ["NaiveBayesMixin", "checked_sum", "derived", "smoothing_of_all"]
 
 # What force_alpha=False raises a smaller alpha to
 _LEAST_ALPHA = 1e-10
+# No sum of counts and alpha overflows of which a bound, rounding and all, is below this.
+_SAFE = 1e300
 
 
 class NaiveBayesMixin(ClassifierMixin):
@@ -73,10 +74,11 @@ class NaiveBayesMixin(ClassifierMixin):
         ValueError
             If a parameter, X, y or a weight is not valid; the message says which and where.
         """
-        rows, y, weight = self._begin(X, y, sample_weight, reset=True)
+        rows, y, weight, most = self._begin(X, y, sample_weight, reset=True)
         classes, codes = encode_labels(y)
         self._learn(rows, codes, weight, classes, fresh=True)
-        self._follow()
+        if not self._bound(rows, weight, most) < _SAFE:
+            self._follow()  # raises where a sum is not finite
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
@@ -104,7 +106,7 @@ class NaiveBayesMixin(ClassifierMixin):
             model stays as it was.
         """
         first = not hasattr(self, "classes_")
-        rows, y, weight = self._begin(X, y, sample_weight, reset=first)
+        rows, y, weight, _ = self._begin(X, y, sample_weight, reset=first)
         known = partial_fit_classes(self, classes)
         self._learn(rows, encode_known_labels(y, known), weight, known, fresh=first)
         return self
@@ -207,22 +209,30 @@ class NaiveBayesMixin(ClassifierMixin):
         return it["log_prob"]
 
     def _begin(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple:
-        """(rows, checked target, weights or None)"""
+        """(rows, checked target, weights or None, the most that an entry counts)"""
         self._check_params()
         rows = rows_of(self, X, reset)
         y = check_target(y, self, n_samples=rows.shape[0])
         weight = check_sample_weight(sample_weight, rows.shape[0])
-        self._check_values(rows)
-        return rows, y, weight
+        return rows, y, weight, self._check_values(rows)
 
-    def _check_values(self, rows: Rows) -> None:
-        """Refuse values that are no counts."""
-        least = smallest(rows)
+    def _check_values(self, rows: Rows) -> float:
+        """Refuse values that are no counts; returns the most that an entry counts."""
+        least, most = extremes(rows)
         if least < 0:
             raise ValueError(
                 f"Negative values in data passed to {type(self).__name__}: X holds {least:g}, but "
                 "counts are >= 0. Use HashingVectorizer(alternate_sign=False), or another learner."
             )
+        return most
+
+    def _bound(self, rows: Rows, weight: np.ndarray | None, most: float) -> float:
+        """What no sum of counts and alpha exceeds, perhaps infinity."""
+        heaviest = 1.0 if weight is None else float(weight.max(initial=0.0))
+        with np.errstate(over="ignore"):
+            counted = np.float64(most) * heaviest * max(rows.nnz, 1)
+            smoothing = np.float64(np.max(self._alpha)) * 2.0 * rows.shape[1]
+            return float(counted + heaviest * len(rows) + smoothing)
 
     def _learn(self, rows: Rows, codes: np.ndarray, weight: np.ndarray | None,
                classes: np.ndarray, fresh: bool) -> None:
