@@ -59,6 +59,10 @@ FL_INLINE void fl_prefetch_start(const struct fl_rows *X, int64_t i) {
 }
 
 #define FL_LINE 64
+enum { FL_LINE_ENTRIES = FL_LINE / sizeof(int32_t) }; /* columns in a line */
+
+/* Entries from which on a row is too long for a step to fetch another's memory at once. */
+#define FL_LONG_ROW 192
 
 FL_INLINE void fl_prefetch_span(const void *start, int64_t bytes) {
     const char *p = (const char *)start;

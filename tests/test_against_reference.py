@@ -25,6 +25,7 @@ from fastlin import (
     _scores,
     as_rows,
 )
+from fastlin._learner import make_learner
 from fastlin._sgd import MARGIN_LOSSES, make_rule
 
 # Three epochs are not meant to converge.
@@ -268,3 +269,26 @@ def test_wide_rows_take_the_prefetching_path():
     for puts_off in (False, True):
         learner = trained(X, y, orders, rule, puts_off=puts_off)
         assert_close(learner.weights()[0][0], slow.mean_w, np.float64)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("loss", ["log_loss", "hinge"])
+def test_long_rows_equal_the_reference_while_others_are_fetched(loss, dtype):
+    # lengths about that from which a row's update fetches the entries of another, and far above
+    rng = np.random.default_rng(0)
+    dense = np.zeros((80, 700))
+    for i, row in enumerate(dense):
+        size = 150 + i if i % 4 else 640 - i
+        row[rng.choice(700, size, replace=False)] = rng.normal(size=size) / 8
+    dense = dense.astype(dtype).astype(np.float64)
+    y, orders = labels(dense), epochs(80)
+    X = as_rows(sparse.csr_matrix(dense.astype(dtype)))
+    rule = make_rule(loss, eta0=0.1)
+    w, b = trained(X, y, orders, rule).weights()
+    slow = reference.sgd(dense, y, orders, loss=loss, eta=lambda t: 0.1)
+    assert_close(w[0], slow.w, dtype)
+    assert_close(b[0], slow.b, dtype)
+    nothing_fetched = make_learner(700, np.dtype(dtype), rule)
+    for order in orders:
+        nothing_fetched.visit(X, y, np.empty(0), order)
+    assert nothing_fetched.weights()[0].tobytes() == w.tobytes()

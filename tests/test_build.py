@@ -173,18 +173,20 @@ _FOURS = """
 #include "fl_packed.h"
 #define SHOW(real, type)                                                        \\
     do {                                                                        \\
-        real x[23], w[64];                                                      \\
-        int32_t j[23];                                                          \\
-        for (int k = 0; k < 64; k++) w[k] = (real)(1.0 / (k + 3));              \\
-        for (int k = 0; k < 23; k++) x[k] = (real)(k - 7.3), j[k] = k * 29 % 64; \\
-        for (int size = 0; size <= 23; size++) {                                \\
+        real x[217], w[256];                                                    \\
+        int32_t j[217];                                                         \\
+        for (int k = 0; k < 256; k++) w[k] = (real)(1.0 / (k + 3));             \\
+        for (int k = 0; k < 217; k++) {                                         \\
+            x[k] = (real)((k - 97.3) / 64), j[k] = k * 29 % 256;                \\
+        }                                                                       \\
+        for (int size = 0; size < 217; size += size == 23 ? 178 : 1) {          \\
             for (int layout = FL_CSR; layout <= FL_ONES; layout++) {            \\
                 struct fl_row row = {layout, size, j, x};                       \\
-                fl_axpy_##type(row, (real)0.1, w);                              \\
+                fl_axpy_fetching_##type(row, (real)0.1, w, row);                \\
                 printf("%a\\n", fl_dot_##type(row, w));                         \\
             }                                                                   \\
         }                                                                       \\
-        for (int k = 0; k < 64; k++) printf("%a\\n", (double)w[k]);             \\
+        for (int k = 0; k < 256; k++) printf("%a\\n", (double)w[k]);            \\
     } while (0)
 static void adapt(int optimizer, int lazy, int layout) {
     const int shift = !lazy && (optimizer == FL_ADAGRAD || optimizer == FL_RMSPROP) ? 1 : 2;
@@ -231,7 +233,7 @@ def test_rows_give_the_same_bits_without_sse2(tmp_path):
         shown.append(subprocess.check_output([str(tmp_path / name)], text=True))
     assert len(set(shown)) == 1
     steps = 2 * 32 * (2 * 2 + 6 * 4)
-    assert len(shown[0].split()) == 2 * (2 * 24 + 64) + steps and "nan" not in shown[0]
+    assert len(shown[0].split()) == 2 * (2 * 40 + 256) + steps and "nan" not in shown[0]
 
 
 _TRIAL = """

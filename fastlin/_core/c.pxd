@@ -93,6 +93,8 @@ cdef extern from "fl_rows.h" nogil:
     fl_row fl_row_at_f64(const fl_rows *X, int64_t i) noexcept
     void fl_prefetch_row_f32(const fl_rows *X, int64_t i) noexcept
     void fl_prefetch_row_f64(const fl_rows *X, int64_t i) noexcept
+    void fl_prefetch_all_f32(fl_row row) noexcept
+    void fl_prefetch_all_f64(fl_row row) noexcept
     int64_t fl_count_entries_f32(fl_row row) noexcept
     int64_t fl_count_entries_f64(fl_row row) noexcept
     int64_t fl_copy_entries_f32(fl_row row, int32_t offset, int32_t *columns,
@@ -103,6 +105,8 @@ cdef extern from "fl_rows.h" nogil:
     double fl_dot_f64(fl_row row, const double *w) noexcept
     double fl_dot_fetching_f32(fl_row row, const float *w, fl_row later) noexcept
     double fl_dot_fetching_f64(fl_row row, const double *w, fl_row later) noexcept
+    void fl_axpy_fetching_f32(fl_row row, float c, float *w, fl_row later) noexcept
+    void fl_axpy_fetching_f64(fl_row row, double c, double *w, fl_row later) noexcept
     void fl_axpy_f32(fl_row row, float c, float *w) noexcept
     void fl_axpy_f64(fl_row row, double c, double *w) noexcept
     double fl_square_norm_f32(fl_row row) noexcept
@@ -206,6 +210,20 @@ cdef inline void prefetch_row(const fl_rows *X, int64_t i, const real *w) noexce
         fl_prefetch_row_f32(X, i)
     else:
         fl_prefetch_row_f64(X, i)
+
+
+cdef inline void prefetch_all(fl_row row, const real *w) noexcept nogil:
+    if real is float:
+        fl_prefetch_all_f32(row)
+    else:
+        fl_prefetch_all_f64(row)
+
+
+cdef inline void axpy_fetching(fl_row row, double c, real *w, fl_row later) noexcept nogil:
+    if real is float:
+        fl_axpy_fetching_f32(row, <float>c, w, later)
+    else:
+        fl_axpy_fetching_f64(row, c, w, later)
 
 
 cdef inline double dot(fl_row row, const real *w) noexcept nogil:

@@ -23,11 +23,23 @@ cdef inline fl_per_column kept_per_column(const fl_rows *X, Py_ssize_t K, const 
 cdef inline fl_row row_in_dot(const fl_rows *X, const int64_t[::1] order, Py_ssize_t k,
                               const fl_per_column *columns, const real *v) noexcept nogil:
     """The row whose weights the dot product of step k fetches; an empty one if none."""
-    cdef fl_row nothing
     if columns.ahead_in_dot and k + columns.ahead_in_dot < order.shape[0]:
         return row_at(X, order[k + columns.ahead_in_dot], v)
+    return no_row(X)
+
+
+cdef inline fl_row row_in_update(const fl_rows *X, const int64_t[::1] fetch, Py_ssize_t k,
+                                 const real *v) noexcept nogil:
+    """The row whose entries the update of step k fetches; an empty one if none."""
+    return row_at(X, fetch[k], v) if k < fetch.shape[0] else no_row(X)
+
+
+cdef inline fl_row no_row(const fl_rows *X) noexcept nogil:
+    cdef fl_row nothing
+    nothing.layout = X.layout
     nothing.size = 0
     nothing.indices = NULL
+    nothing.values = NULL
     return nothing
 
 
@@ -40,11 +52,19 @@ cdef inline void look_ahead(const fl_rows *X, const double[::1] y, const int64_t
 
     Call it between a step's loss and its update: there the processor waits for the loss.
     """
+    look_further(X, y, order, fetch, k, columns)
+    if k < fetch.shape[0]:
+        prefetch_row(X, fetch[k], v)
+
+
+cdef inline void look_further(const fl_rows *X, const double[::1] y, const int64_t[::1] order,
+                              const int64_t[::1] fetch, Py_ssize_t k,
+                              const fl_per_column *columns) noexcept nogil:
+    """`look_ahead` without the entries of the row `fetch[k]`, which are left to `row_in_update`."""
     if k + START_AHEAD < fetch.shape[0]:
         fl_prefetch_start(X, fetch[k + START_AHEAD])
     if k < fetch.shape[0]:
         FL_PREFETCH(&y[fetch[k]])
-        prefetch_row(X, fetch[k], v)
     if columns.ahead and k + columns.ahead < order.shape[0]:
         fl_prefetch_columns(X, order[k + columns.ahead], columns)
 

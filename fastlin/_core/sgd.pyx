@@ -3,13 +3,13 @@ the step and the symbols."""
 
 from libc.stdint cimport int64_t
 
-from .c cimport (FL_PREFETCH, dot, dot_fetching, fl_axpy_f32, fl_axpy_f64, fl_loss, fl_loss_add,
-                 fl_loss_has_reach, fl_loss_reach, fl_loss_settle, fl_loss_sum, fl_pa_coefficient,
-                 fl_per_column, fl_per_column_add, fl_per_column_none, fl_per_column_plan,
-                 fl_per_column_weave, fl_prefetch_columns, fl_row, fl_rows, fl_sgd_eta,
-                 fl_sgd_publish_f32, fl_sgd_publish_f64, fl_sgd_publish_mean_f32,
-                 fl_sgd_publish_mean_f64, fl_sgd_rule, fl_sgd_safe_eta, fl_sgd_state, real, row_at,
-                 sgd_add, sgd_add_and_pay, sgd_decay, square_norm)
+from .c cimport (FL_PREFETCH, axpy_fetching, dot, dot_fetching, fl_axpy_f32, fl_axpy_f64, fl_loss,
+                 fl_loss_add, fl_loss_has_reach, fl_loss_reach, fl_loss_settle, fl_loss_sum,
+                 fl_pa_coefficient, fl_per_column, fl_per_column_add, fl_per_column_none,
+                 fl_per_column_plan, fl_per_column_weave, fl_prefetch_columns, fl_row, fl_rows,
+                 fl_sgd_eta, fl_sgd_publish_f32, fl_sgd_publish_f64, fl_sgd_publish_mean_f32,
+                 fl_sgd_publish_mean_f64, fl_sgd_rule, fl_sgd_safe_eta, fl_sgd_state, prefetch_all,
+                 real, row_at, sgd_add, sgd_add_and_pay, sgd_decay, square_norm)
 from .rows cimport Rows
 
 cdef inline double step_length(const fl_sgd_rule *rule, const fl_rows *X, int64_t i, double p,
@@ -63,7 +63,7 @@ cdef void step_by_step(const fl_rows *X, const double[::1] y, const double[::1] 
     cdef real *visited = sums if debts == NULL else NULL
     cdef fl_loss_sum total = fl_loss_sum(0, 1)
     cdef fl_per_column columns = kept_per_column(X, 1, weights, visited, payments)
-    cdef fl_row row
+    cdef fl_row row, later
     fl_per_column_weave(&columns, X)
     for k in range(order.shape[0]):
         i = order[k]
@@ -76,16 +76,22 @@ cdef void step_by_step(const fl_rows *X, const double[::1] y, const double[::1] 
         state.sum_weight += s
         g = fl_loss_add(&total, rule.loss, p, y[i], rule.loss_parameter, s)
         eta = step_length(rule, X, i, p, y[i], g, eta, weights)
-        look_ahead(X, y, order, fetch, k, &columns, weights)
+        look_further(X, y, order, fetch, k, &columns)
+        later = row_in_update(X, fetch, k, weights)
         if debts != NULL and k < fetch.shape[0]:
             FL_PREFETCH(&debts[fetch[k]])
         sgd_decay(rule, state, eta, X.d, weights, sums)
         change = -eta / state.scale * g
+        if g == 0 or payments != NULL or visited != NULL:
+            prefetch_all(later, weights)
         if payments != NULL:
             state.l1_total += eta * rule.l1
             sgd_add_and_pay(state, row, change, weights, sums, payments)
         elif g != 0:
-            sgd_add(state, row, change, weights, visited)
+            if visited != NULL:
+                sgd_add(state, row, change, weights, visited)
+            else:
+                axpy_fetching(row, change, weights, later)
             owe(debts, i, state, change, weights)
         if rule.fit_intercept:
             state.intercept -= eta * g
