@@ -63,6 +63,13 @@ enum { FL_LINE_ENTRIES = FL_LINE / sizeof(int32_t) }; /* columns in a line */
 
 /* Entries from which on a row is too long for a step to fetch another's memory at once. */
 #define FL_LONG_ROW 192
+FL_INLINE int fl_is_long(struct fl_row row) {
+    return row.layout == FL_CSR && row.size >= FL_LONG_ROW;
+}
+/* Whether rows are that long in the mean. */
+FL_INLINE int fl_has_long(const struct fl_rows *X) {
+    return X->layout == FL_CSR && X->n > 0 && X->indptr[X->n] - X->indptr[0] >= X->n * FL_LONG_ROW;
+}
 
 FL_INLINE void fl_prefetch_span(const void *start, int64_t bytes) {
     const char *p = (const char *)start;

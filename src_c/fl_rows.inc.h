@@ -229,12 +229,51 @@ FL_INLINE double FL_TYPED(fl_dot)(struct fl_row row, const FL_REAL *FL_RESTRICT 
         loop(FL_SIGNED_COLUMN, FL_SIGNED_CHANGE)      \
     }
 
-/* Of a CSR row from its last entry to its first: the dot product before has touched the weights of
- * the last entries last, and of a long row the first-level cache holds no others. On the way the
+FL_INLINE void FL_TYPED(fl_axpy)(struct fl_row row, FL_REAL c, FL_REAL *FL_RESTRICT w) {
+    const int32_t *FL_RESTRICT j = row.indices;
+    const FL_REAL *FL_RESTRICT x = (const FL_REAL *)row.values;
+    int64_t size = row.size, k = 0;
+    if (row.layout == FL_DENSE) {
+        for (; k < size; k++) w[k] += c * x[k];
+        return;
+    }
+    if (row.layout == FL_CSR) {
+        const FL_TYPED(fl_four) times = FL_TYPED(fl_four_set)(c);
+        for (; k + 4 <= size; k += 4) {
+            FL_TYPED(fl_four_scatter)(
+                w, j + k, FL_TYPED(fl_four_multiply)(times, FL_TYPED(fl_four_load)(x + k)));
+        }
+        for (; k < size; k++) {
+            FL_KEEP_SCALAR();
+            w[j[k]] += c * x[k];
+        }
+        return;
+    }
+#define FL_ADD(column, change)                                \
+    for (; k + 4 <= size; k += 4) {                           \
+        FL_REAL w0 = w[column(k)], w1 = w[column(k + 1)];     \
+        FL_REAL w2 = w[column(k + 2)], w3 = w[column(k + 3)]; \
+        w[column(k)] = w0 + change(k);                        \
+        w[column(k + 1)] = w1 + change(k + 1);                \
+        w[column(k + 2)] = w2 + change(k + 2);                \
+        w[column(k + 3)] = w3 + change(k + 3);                \
+    }                                                         \
+    for (; k < size; k++) w[column(k)] += change(k);
+    if (row.layout == FL_ONES) {
+        FL_ADD(FL_PLAIN_COLUMN, FL_ONE_CHANGE)
+    } else {
+        FL_ADD(FL_SIGNED_COLUMN, FL_SIGNED_CHANGE)
+    }
+#undef FL_ADD
+}
+
+/* The same of a long CSR row, from its last entry to its first: the dot product before has touched
+ * the weights of the last entries last, and the first-level cache holds no others. On the way the
  * memory of the row `later` is fetched: all its lines at once would keep the loads after them
- * waiting, since few can be under way. Each saves a tenth of an epoch at 516 entries a row. */
-FL_INLINE void FL_TYPED(fl_axpy_csr)(struct fl_row row, FL_REAL c, FL_REAL *FL_RESTRICT w,
-                                     struct fl_row later) {
+ * waiting, since few can be under way. Together they save a tenth of an epoch at 516 entries a row.
+ */
+FL_INLINE void FL_TYPED(fl_axpy_fetching)(struct fl_row row, FL_REAL c, FL_REAL *FL_RESTRICT w,
+                                          struct fl_row later) {
     const int32_t *FL_RESTRICT j = row.indices;
     const FL_REAL *FL_RESTRICT x = (const FL_REAL *)row.values;
     const FL_TYPED(fl_four) times = FL_TYPED(fl_four_set)(c);
@@ -260,49 +299,6 @@ FL_INLINE void FL_TYPED(fl_axpy_csr)(struct fl_row row, FL_REAL c, FL_REAL *FL_R
         FL_TYPED(fl_prefetch_entries)(later, fetched);
     }
 #undef FL_ADD_FOUR
-}
-
-FL_INLINE void FL_TYPED(fl_axpy)(struct fl_row row, FL_REAL c, FL_REAL *FL_RESTRICT w) {
-    const struct fl_row nothing = {0};
-    const int32_t *FL_RESTRICT j = row.indices;
-    const FL_REAL *FL_RESTRICT x = (const FL_REAL *)row.values;
-    int64_t size = row.size, k = 0;
-    if (row.layout == FL_DENSE) {
-        for (; k < size; k++) w[k] += c * x[k];
-        return;
-    }
-    if (row.layout == FL_CSR) {
-        FL_TYPED(fl_axpy_csr)(row, c, w, nothing);
-        return;
-    }
-#define FL_ADD(column, change)                                \
-    for (; k + 4 <= size; k += 4) {                           \
-        FL_REAL w0 = w[column(k)], w1 = w[column(k + 1)];     \
-        FL_REAL w2 = w[column(k + 2)], w3 = w[column(k + 3)]; \
-        w[column(k)] = w0 + change(k);                        \
-        w[column(k + 1)] = w1 + change(k + 1);                \
-        w[column(k + 2)] = w2 + change(k + 2);                \
-        w[column(k + 3)] = w3 + change(k + 3);                \
-    }                                                         \
-    for (; k < size; k++) w[column(k)] += change(k);
-    if (row.layout == FL_ONES) {
-        FL_ADD(FL_PLAIN_COLUMN, FL_ONE_CHANGE)
-    } else {
-        FL_ADD(FL_SIGNED_COLUMN, FL_SIGNED_CHANGE)
-    }
-#undef FL_ADD
-}
-
-/* w += c x, while the memory of the row `later` of the same matrix is fetched: before it where rows
- * are short, since there the processor has nothing else to do (4 % of an epoch at 90 entries). */
-FL_INLINE void FL_TYPED(fl_axpy_fetching)(struct fl_row row, FL_REAL c, FL_REAL *FL_RESTRICT w,
-                                          struct fl_row later) {
-    if (row.layout == FL_CSR && row.size >= FL_LONG_ROW) {
-        FL_TYPED(fl_axpy_csr)(row, c, w, later);
-    } else {
-        FL_TYPED(fl_prefetch_all)(later);
-        FL_TYPED(fl_axpy)(row, c, w);
-    }
 }
 
 FL_INLINE void FL_TYPED(fl_axpy_sum)(struct fl_row row, FL_REAL c, FL_REAL *FL_RESTRICT w,

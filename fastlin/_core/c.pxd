@@ -105,6 +105,8 @@ cdef extern from "fl_rows.h" nogil:
     double fl_dot_f64(fl_row row, const double *w) noexcept
     double fl_dot_fetching_f32(fl_row row, const float *w, fl_row later) noexcept
     double fl_dot_fetching_f64(fl_row row, const double *w, fl_row later) noexcept
+    bint fl_is_long(fl_row row) noexcept
+    bint fl_has_long(const fl_rows *X) noexcept
     void fl_axpy_fetching_f32(fl_row row, float c, float *w, fl_row later) noexcept
     void fl_axpy_fetching_f64(fl_row row, double c, double *w, fl_row later) noexcept
     void fl_axpy_f32(fl_row row, float c, float *w) noexcept
