@@ -111,6 +111,9 @@ cdef extern from "fl_rows.h" nogil:
     void fl_axpy_fetching_f64(fl_row row, double c, double *w, fl_row later) noexcept
     void fl_axpy_f32(fl_row row, float c, float *w) noexcept
     void fl_axpy_f64(fl_row row, double c, double *w) noexcept
+
+
+cdef extern from "fl_rows.h" nogil:
     double fl_square_norm_f32(fl_row row) noexcept
     double fl_square_norm_f64(fl_row row) noexcept
     double fl_wide_dot_f32(fl_row row, const double *w) noexcept

@@ -104,6 +104,20 @@ cdef inline void step_by_step(
     state.sum_loss += total.sum
 
 
+cdef void steps_of_one(
+        const fl_rows *X, const double[::1] y, const double[::1] sample_weight,
+        const int64_t[::1] order, const int64_t[::1] fetch, const fl_sgd_rule *rule,
+        fl_sgd_state *state, real *weights, real *sums, real *payments,
+        double *debts) noexcept nogil:
+    """`step_by_step` as the length of rows asks for."""
+    if fl_has_long(X):
+        step_by_step(X, y, sample_weight, order, fetch, rule, state, weights, sums, payments,
+                     debts, True)
+    else:
+        step_by_step(X, y, sample_weight, order, fetch, rule, state, weights, sums, payments,
+                     debts, False)
+
+
 cdef fl_sgd_state gradient_steps(
         Rows X, const double[::1] y, const double[::1] sample_weight, const int64_t[::1] order,
         const int64_t[::1] fetch, fl_sgd_rule rule, fl_sgd_state state, real[::1] v, real[::1] u,
@@ -123,12 +137,8 @@ cdef fl_sgd_state gradient_steps(
     cdef fl_row row
     with nogil:
         if rule.batch_size == 1:
-            if fl_has_long(&X.c):
-                step_by_step(&X.c, y, sample_weight, order, fetch, &rule, &state, weights, sums,
-                             payments, debts, True)
-            else:
-                step_by_step(&X.c, y, sample_weight, order, fetch, &rule, &state, weights, sums,
-                             payments, debts, False)
+            steps_of_one(&X.c, y, sample_weight, order, fetch, &rule, &state, weights, sums,
+                         payments, debts)
             k = stop
         while k < stop:
             m = min(rule.batch_size, stop - k)
