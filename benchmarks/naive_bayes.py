@@ -11,8 +11,6 @@ from .generators import load
 from .measure import has_peer, in_turns, ns, print_table, ratio
 
 _CLASSES = 20
-# fastlin takes the logarithms of the counts when they are first asked for, its peer in `fit`.
-_METHODS = ("fit", "fit and one prediction", "predict")
 _NAMES = ("MultinomialNB", "BernoulliNB", "ComplementNB")
 
 
@@ -20,16 +18,6 @@ def _labels(X: Any) -> np.ndarray:
     """Classes that hang on the words: the nearest of 20 random directions."""
     rng = np.random.default_rng(0)
     return (X @ rng.normal(size=(X.shape[1], _CLASSES))).argmax(axis=1)
-
-
-def _task(model: Any, method: str, X: Any, y: np.ndarray) -> Any:
-    """What is timed of a model."""
-    if method == "predict":
-        return partial(model.predict, X)
-    if method == "fit":
-        return partial(model.fit, X, y)
-    row = X[:1]
-    return lambda: model.fit(X, y).predict(row)
 
 
 def _compare(name: str, X: Any, y: np.ndarray, rounds: int) -> list[list[str]]:
@@ -43,8 +31,12 @@ def _compare(name: str, X: Any, y: np.ndarray, rounds: int) -> list[list[str]]:
         models = {"fastlin": getattr(fastlin, kind)()}
         if has_peer("scikit-learn"):
             models["scikit-learn"] = getattr(peers, kind)()
-        for method in _METHODS:
-            tasks = {label: _task(model, method, X, y) for label, model in models.items()}
+        for method in ("fit", "predict"):
+            arguments = (X, y) if method == "fit" else (X,)
+            tasks = {
+                label: partial(getattr(model, method), *arguments)
+                for label, model in models.items()
+            }
             if method == "predict":
                 W = np.ascontiguousarray(models["fastlin"].feature_log_prob_.T)
                 tasks["X @ W"] = partial(X.__matmul__, W)

@@ -1,7 +1,8 @@
 """What naive Bayes models share: counting, priors and predictions.
 
-Counts are all that is learnt. What follows from them, `_derived`, is made when it is first asked
-for: so learning pays for the entries of its rows and not for the size of its vocabulary.
+Counts are all that is learnt. What follows from them, `_derived`, is made by `fit` at once, and
+after `partial_fit` when it is first asked for: so a stream pays for the entries of its rows and not
+for the size of its vocabulary.
 """
 
 from __future__ import annotations
@@ -30,8 +31,6 @@ __all__ = ["NaiveBayesMixin", "checked_sum", "derived", "smoothing_of_all"]
 
 # What force_alpha=False raises a smaller alpha to
 _LEAST_ALPHA = 1e-10
-# No sum of counts and alpha overflows of which a bound, rounding and all, is below this.
-_SAFE = 1e300
 
 
 class NaiveBayesMixin(ClassifierMixin):
@@ -74,11 +73,10 @@ class NaiveBayesMixin(ClassifierMixin):
         ValueError
             If a parameter, X, y or a weight is not valid; the message says which and where.
         """
-        rows, y, weight, most = self._begin(X, y, sample_weight, reset=True)
+        rows, y, weight = self._begin(X, y, sample_weight, reset=True)
         classes, codes = encode_labels(y)
         self._learn(rows, codes, weight, classes, fresh=True)
-        if not self._bound(rows, weight, most) < _SAFE:
-            self._follow()  # raises where a sum is not finite
+        self._follow()
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
@@ -106,7 +104,7 @@ class NaiveBayesMixin(ClassifierMixin):
             model stays as it was.
         """
         first = not hasattr(self, "classes_")
-        rows, y, weight, _ = self._begin(X, y, sample_weight, reset=first)
+        rows, y, weight = self._begin(X, y, sample_weight, reset=first)
         known = partial_fit_classes(self, classes)
         self._learn(rows, encode_known_labels(y, known), weight, known, fresh=first)
         return self
@@ -209,30 +207,22 @@ class NaiveBayesMixin(ClassifierMixin):
         return it["log_prob"]
 
     def _begin(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple:
-        """(rows, checked target, weights or None, the most that an entry counts)"""
+        """(rows, checked target, weights or None)"""
         self._check_params()
         rows = rows_of(self, X, reset)
         y = check_target(y, self, n_samples=rows.shape[0])
         weight = check_sample_weight(sample_weight, rows.shape[0])
-        return rows, y, weight, self._check_values(rows)
+        self._check_values(rows)
+        return rows, y, weight
 
-    def _check_values(self, rows: Rows) -> float:
-        """Refuse values that are no counts; returns the most that an entry counts."""
-        least, most = extremes(rows)
+    def _check_values(self, rows: Rows) -> None:
+        """Refuse values that are no counts."""
+        least, _ = extremes(rows)
         if least < 0:
             raise ValueError(
                 f"Negative values in data passed to {type(self).__name__}: X holds {least:g}, but "
                 "counts are >= 0. Use HashingVectorizer(alternate_sign=False), or another learner."
             )
-        return most
-
-    def _bound(self, rows: Rows, weight: np.ndarray | None, most: float) -> float:
-        """What no sum of counts and alpha exceeds, perhaps infinity."""
-        heaviest = 1.0 if weight is None else float(weight.max(initial=0.0))
-        with np.errstate(over="ignore"):
-            counted = np.float64(most) * heaviest * max(rows.nnz, 1)
-            smoothing = np.float64(np.max(self._alpha)) * 2.0 * rows.shape[1]
-            return float(counted + heaviest * len(rows) + smoothing)
 
     def _learn(self, rows: Rows, codes: np.ndarray, weight: np.ndarray | None,
                classes: np.ndarray, fresh: bool) -> None:

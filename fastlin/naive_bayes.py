@@ -147,7 +147,7 @@ class BernoulliNB(NaiveBayesMixin, Estimator):
     def _threshold(self) -> float | None:
         return self.binarize
 
-    def _check_values(self, rows: Rows) -> float:
+    def _check_values(self, rows: Rows) -> None:
         if self.binarize is None:
             least, most = extremes(rows)
             if not (least >= 0 and most <= 1):
@@ -155,7 +155,6 @@ class BernoulliNB(NaiveBayesMixin, Estimator):
                     "binarize=None needs values of X in [0, 1], but they lie in "
                     f"[{least:g}, {most:g}]; give the threshold above which a value counts as 1."
                 )
-        return 1.0
 
     def _smoothed(self, alpha: float | np.ndarray) -> tuple:
         """(rows of each class, what is added to its counts, the logarithm of the sum)"""

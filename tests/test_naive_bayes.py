@@ -365,23 +365,3 @@ def test_extremes_are_those_of_all_blocks(size):
         X = sparse.csr_matrix((values, np.arange(size), [0, size]), shape=(1, max(size, 1)))
         want = (values.min(), values.max()) if size else (0.0, 0.0)
         assert extremes(as_rows(X)) == want
-
-
-@pytest.mark.parametrize("kind", [MultinomialNB, BernoulliNB, ComplementNB])
-def test_sums_are_bounded_by_what_fit_trusts(kind):
-    """What follows from the counts is made later only where no sum of theirs can overflow."""
-    rng = np.random.default_rng(3)
-    X, y = rng.poisson(2.0, size=(40, 7)).astype(float), np.arange(40) % 3
-    for weight in (None, 5 * rng.random(40)):
-        model = kind(alpha=rng.random(7)).fit(X, y, weight)
-        rows = as_rows(X)
-        bound = model._bound(rows, weight, model._check_values(rows))
-        counted = model.feature_count_.sum() + np.sum(model.alpha)
-        assert bound >= max(counted, model.class_count_.sum() + 2 * np.max(model.alpha))
-    if kind is BernoulliNB:
-        return
-    X, y = np.ones((400, 2)), np.arange(400) % 2
-    # sums of 4e307: beyond the bound, yet numbers
-    assert np.isfinite(kind().fit(1e305 * X, y).feature_log_prob_).all()
-    with pytest.raises(ValueError, match="too large for a double"):
-        kind().fit(1e307 * X, y)
