@@ -66,10 +66,13 @@ def _peer(X: Any, y: np.ndarray, alpha: float) -> Any:
     return _quietly(partial(SGDClassifier(**_parameters(alpha)).fit, X, y))
 
 
-def _peer_search(X: Any, y: np.ndarray, alphas: list[float]) -> Any:
-    """Mean accuracy per alpha of scikit-learn's search."""
-    from sklearn.linear_model import SGDClassifier
-    from sklearn.model_selection import GridSearchCV
+def _search(X: Any, y: np.ndarray, alphas: list[float], ours: bool) -> Any:
+    """Mean accuracy per alpha of our search, or of scikit-learn's."""
+    if ours:
+        from fastlin import GridSearchCV, SGDClassifier
+    else:
+        from sklearn.linear_model import SGDClassifier
+        from sklearn.model_selection import GridSearchCV
 
     search = GridSearchCV(
         SGDClassifier(**_parameters(alphas[0])), {"alpha": alphas}, refit=False,
@@ -105,9 +108,9 @@ def _search_rows(data: Data, alpha: float, bar: float, faster: float, rounds: in
     if has_peer("scikit-learn"):
         tasks["fit"] = partial(_peer, X, y, alpha)
     times = in_turns(tasks, rounds)
-    searches = {"ours": partial(_together, X, y, alphas)}
+    searches = {"ours": partial(_search, X, y, alphas, True)}
     if has_peer("scikit-learn"):
-        searches["search"] = partial(_peer_search, X, y, alphas)
+        searches["search"] = partial(_search, X, y, alphas, False)
     scores = {name: search() for name, search in searches.items()}
     slow = in_turns(searches, min(rounds, _SEARCHES), warm_up=False)
     show = [data.title, f"{np.median(times['ours']):.2f}"]

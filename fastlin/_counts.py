@@ -22,27 +22,26 @@ from ._core.rows import Rows
 from ._parallel import Cancelled, is_cancelled
 from ._scores import rows_per_call
 
-__all__ = ["add_counts", "extremes", "in_the_limit", "scores", "smoothed_logs", "smoothed_ratios"]
+__all__ = ["add_counts", "in_the_limit", "largest", "scores", "smallest", "smoothed_logs",
+           "smoothed_ratios"]  # fmt: skip
 
 _ONES = np.empty(0)
 # Logarithms per call of the kernel: about 50 ms.
 _NUMBERS_PER_CALL = 1 << 22
-# Values that the second-level cache holds.
-_VALUES_TOGETHER = 1 << 15
 
 
-def extremes(X: Rows) -> tuple[float, float]:
-    """The smallest and the largest stored value, 0 without any."""
+def smallest(X: Rows) -> float:
+    """The smallest stored value, 0 without any."""
     if X.nnz == 0:
-        return 0.0, 0.0
+        return 0.0
     if X.values is None:
-        return -1.0 if X.layout == "signed" and X.indices.min() < 0 else 1.0, 1.0
-    flat = X.values.reshape(-1)
-    # what the smallest was looked for in is in the cache for the largest
-    starts = range(0, len(flat), _VALUES_TOGETHER)
-    pairs = [(part.min(), part.max()) for part in (flat[k : k + _VALUES_TOGETHER] for k in starts)]
-    least, most = zip(*pairs, strict=True)
-    return float(min(least)), float(max(most))
+        return -1.0 if X.layout == "signed" and X.indices.min() < 0 else 1.0
+    return float(X.values.min())
+
+
+def largest(X: Rows) -> float:
+    """The largest stored value, 0 without any."""
+    return 0.0 if X.nnz == 0 else 1.0 if X.values is None else float(X.values.max())
 
 
 def _look_for_the_end() -> None:

@@ -34,7 +34,8 @@ def as_float64(values: Any) -> np.ndarray:
     is_array = isinstance(values, np.ndarray)
     if not is_array or values.dtype.kind in "OUST":
         for cell in values.flat if is_array else values:
-            _refuse(cell)
+            if isinstance(cell, (str, bytes)):
+                _refuse(cell)
     return np.array(values, dtype=np.float64)
 
 

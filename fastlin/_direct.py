@@ -30,6 +30,7 @@ from . import _cg, _newton
 from ._centred import ROUNDING, Centred, is_denselike, measured
 from ._cholesky import cholesky, rough_inverse
 from ._core.rows import Rows
+from ._far_columns import rounded
 from ._lapack import lapack
 from ._problem import Fit, Problem
 
@@ -72,6 +73,22 @@ def solve_all(problems: list[Problem], tol: float, max_iter: int, seed: np.ndarr
               starts: list[Fit | None], factorise: bool = False) -> list[Fit]:
     """The same for problems that differ in their targets only: they share the factorisation. With
     `factorise` nothing else is tried before, if the data are such that there is a factorisation."""
+    fits = _solved(problems, tol, max_iter, seed, starts, factorise)
+    return in_their_type(problems[0], fits)
+
+
+def in_their_type(problem: Problem, fits: list[Fit]) -> list[Fit]:
+    """Answers for these rows with weights of their type, in which they are published."""
+    X = problem.X
+    if not problem.fit_intercept or X.dtype == np.float64:
+        return fits
+    centre = Centred(problem).centre
+    return [rounded(fit, X.dtype, slice(None), centre) for fit in fits]
+
+
+def _solved(problems: list[Problem], tol: float, max_iter: int, seed: np.ndarray,
+            starts: list[Fit | None], factorise: bool) -> list[Fit]:
+    """The answers in double."""
     first = problems[0]
     if not _is_worth_it(first):
         return [_cg.solve(problem, tol, max_iter) if problem.l2 > 0 else
@@ -167,10 +184,6 @@ def answer(problem: Problem, rows: Centred, factor: Factor, tol: float) -> Fit:
         if not better or certificate.gap <= 100 * _EPS * certificate.objective:
             break
     w, certificate = best
-    if problem.fit_intercept:
-        # b makes up for what the weights lose as numbers of the rows' type
-        with np.errstate(over="ignore"):  # refused where it would be published
-            w = w.astype(problem.X.dtype).astype(np.float64)
     return DirectFit(
         w, mean - float(rows.centre @ w), 1, certificate,
         certificate.relative_gap <= max(tol, ROUNDING),

@@ -21,7 +21,7 @@ from ._joint_problem import JointFit, JointProblem
 from ._parallel import Cancelled, is_cancelled
 from ._problem import Fit, Problem
 
-__all__ = ["Shift", "all_near_zero", "near_zero"]
+__all__ = ["Shift", "all_near_zero", "near_zero", "rounded"]
 
 # A mean this many times the spread is far. Up to it squares keep ten digits. Where there is to be
 # a copy, columns this far move too.
@@ -52,6 +52,16 @@ def all_near_zero(problems: list[_Problem], starts: list[_Fit | None],
     fits = solve([replace(problem, X=moved) for problem in problems],
                  [start and shift.moved(start, 1.0) for start in starts])
     return [shift.put_back(fit, X.dtype) for fit in fits]
+
+
+def rounded(fit: _Fit, dtype: np.dtype, columns: np.ndarray | slice, centre: np.ndarray) -> _Fit:
+    """An answer whose weights of some columns, which lie about that centre, are numbers of the type
+    that is published: b makes up for what they lose."""
+    coef = fit.coef.copy()
+    with np.errstate(over="ignore", invalid="ignore"):  # refused where it would be published
+        coef[..., columns] = coef[..., columns].astype(dtype)
+        lost = (fit.coef - coef)[..., columns] @ centre
+    return replace(fit, coef=coef, intercept=fit.intercept + lost)
 
 
 @dataclass(frozen=True)
@@ -95,11 +105,8 @@ class Shift:
         return replace(fit, intercept=fit.intercept + sign * along)
 
     def put_back(self, fit: _Fit, dtype: np.dtype) -> _Fit:
-        """An answer for the columns as they were. b makes up for what the weights lose when they
-        are published as numbers of that type."""
-        coef = fit.coef.copy()
-        coef[..., self.columns] = coef[..., self.columns].astype(dtype)
-        return self.moved(replace(fit, coef=coef), -1.0)
+        """An answer for the columns as they were, with weights as numbers of that type."""
+        return rounded(self.moved(fit, -1.0), dtype, self.columns, self.by)
 
     def _seen(self, X: Rows) -> tuple[np.ndarray, np.ndarray]:
         """(entries, sum of (x - c)^2) of each of the columns."""

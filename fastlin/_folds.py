@@ -12,7 +12,7 @@ from ._exceptions import warn
 from ._multilabel import as_array, is_multilabel
 from ._params import Integer, shown
 from ._splitters import KFold, StratifiedKFold, n_rows
-from ._targets import check_classification_targets, listed
+from ._targets import check_classification_targets, encode_labels, listed
 
 __all__ = ["Splits", "checked_data", "has_classes", "is_classifier", "is_pairwise", "kind_of",
            "row_numbers", "splits_of", "warn_of_absent_classes"]  # fmt: skip
@@ -129,10 +129,9 @@ def warn_of_absent_classes(y: Any, splits: Splits, names: list[str] | None = Non
     if not has_classes(y):
         return
     try:
-        labels, codes = np.unique(np.asarray(y), return_inverse=True)
+        labels, codes = encode_labels(np.asarray(y).ravel())
     except TypeError:
         return  # labels that can't be sorted: fit says so
-    codes = codes.ravel()
     lacking = [
         fold if names is None else names[fold]
         for fold, (train, _) in enumerate(splits)

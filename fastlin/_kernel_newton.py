@@ -77,7 +77,8 @@ def step(problem: Problem, gram: np.ndarray, mass: np.ndarray, z: np.ndarray,
 
 def _solved(matrix: np.ndarray, sides: np.ndarray) -> np.ndarray:
     """(I + matrix)^-1 sides, the matrix having no eigenvalue below 0; NaN if there is none."""
-    whole = matrix + np.eye(len(matrix))
+    whole = matrix.copy()
+    whole[np.diag_indices_from(whole)] += 1.0
     if matrix.trace() <= _VANISHED:
         return np.linalg.solve(whole, sides)
     # Beside numbers so large the identity loses its digits. Elimination keeps those of rows of

@@ -36,7 +36,7 @@ from ._blocks import matvec
 from ._centred import Centred, blocks, gram, kernel_matrix
 from ._cholesky import cholesky
 from ._clone import clone
-from ._direct import MOST_ORDER, Factor, answer, solve
+from ._direct import MOST_ORDER, Factor, answer, in_their_type, solve
 from ._lapack import lapack, matmul
 from ._problem import Fit, Problem
 from ._row_slices import rows_taken
@@ -146,7 +146,7 @@ class Spectrum:
     def fit(self, l2: float, tol: float) -> Fit:
         """The answer for one strength."""
         problem = replace(self.problem, l2=l2)
-        return answer(problem, self.rows, _Spectral(self, l2), tol)
+        return in_their_type(problem, [answer(problem, self.rows, _Spectral(self, l2), tol)])[0]
 
 
 class _Spectral(Factor):

@@ -13,7 +13,7 @@ import numpy as np
 
 from ._base import ClassifierMixin
 from ._core.rows import Rows
-from ._counts import add_counts, extremes, in_the_limit, scores
+from ._counts import add_counts, in_the_limit, scores, smallest
 from ._data import rows_of
 from ._exceptions import warn
 from ._memory import check_bytes
@@ -217,7 +217,7 @@ class NaiveBayesMixin(ClassifierMixin):
 
     def _check_values(self, rows: Rows) -> None:
         """Refuse values that are no counts."""
-        least, _ = extremes(rows)
+        least = smallest(rows)
         if least < 0:
             raise ValueError(
                 f"Negative values in data passed to {type(self).__name__}: X holds {least:g}, but "

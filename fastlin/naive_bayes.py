@@ -8,7 +8,7 @@ import numpy as np
 
 from ._base import Estimator
 from ._core.rows import Rows
-from ._counts import extremes, smoothed_logs, smoothed_ratios
+from ._counts import largest, smallest, smoothed_logs, smoothed_ratios
 from ._naive_bayes import NaiveBayesMixin, checked_sum, derived, smoothing_of_all
 from ._params import Boolean, Either, OneOf, Real
 
@@ -148,13 +148,12 @@ class BernoulliNB(NaiveBayesMixin, Estimator):
         return self.binarize
 
     def _check_values(self, rows: Rows) -> None:
-        if self.binarize is None:
-            least, most = extremes(rows)
-            if not (least >= 0 and most <= 1):
-                raise ValueError(
-                    "binarize=None needs values of X in [0, 1], but they lie in "
-                    f"[{least:g}, {most:g}]; give the threshold above which a value counts as 1."
-                )
+        if self.binarize is None and not (smallest(rows) >= 0 and largest(rows) <= 1):
+            raise ValueError(
+                "binarize=None needs values of X in [0, 1], but they lie in "
+                f"[{smallest(rows):g}, {largest(rows):g}]; give the threshold above which a value "
+                "counts as 1."
+            )
 
     def _smoothed(self, alpha: float | np.ndarray) -> tuple:
         """(rows of each class, what is added to its counts, the logarithm of the sum)"""

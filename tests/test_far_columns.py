@@ -96,6 +96,21 @@ def test_single_precision_weights_are_made_up_for_by_the_intercept(model):
                                atol=1e-5)
 
 
+def test_conjugate_gradients_make_up_for_them_too():
+    # too many columns for a factorisation
+    n, d = 1000, 6000
+    rng = np.random.default_rng(0)
+    words = sp.random(n, d, 0.002, format="csr", random_state=1)
+    years = 1e5 + rng.normal(size=(n, 1))
+    X = sp.hstack([sp.csr_matrix(years), words]).tocsr()
+    X = X.astype(np.float32).astype(np.float64)
+    y = 7 * X[:, [0]].toarray().ravel() + words @ rng.normal(size=d)
+    model = fastlin.Ridge(10.0).fit(X.astype(np.float32), y)
+    assert model.solver_ == "newton" and model.coef_.dtype == np.float32
+    # responses are to have the mean of the target, as those of the optimum have
+    assert abs((y - X @ model.coef_.astype(np.float64) - model.intercept_).mean()) < 1e-5
+
+
 def test_what_counts_as_far():
     X = NEAR.copy()
     X[:, 0] += 100  # near enough

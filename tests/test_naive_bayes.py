@@ -19,8 +19,6 @@ from fastlin import (
     datasets,
     make_pipeline,
 )
-from fastlin._counts import extremes
-from fastlin._data import as_rows
 from fastlin._params import constraints_of
 
 PROBABILITIES = ("predict_joint_log_proba", "predict_log_proba", "predict_proba")
@@ -356,12 +354,3 @@ def test_in_pipelines_searches_frames_and_files(messages, cls):
         np.testing.assert_array_equal(again.predict_proba(given), fitted.predict_proba(given))
     again = again[-1].partial_fit(words.transform(texts), spam)
     assert math.isclose(again.class_count_.sum(), 1500 + len(texts))
-
-
-@pytest.mark.parametrize("size", [0, 1, 1 << 15, (1 << 15) + 1, 100_001])
-def test_extremes_are_those_of_all_blocks(size):
-    for dtype in (np.float32, np.float64):
-        values = np.random.default_rng(size).normal(size=size).astype(dtype)
-        X = sparse.csr_matrix((values, np.arange(size), [0, size]), shape=(1, max(size, 1)))
-        want = (values.min(), values.max()) if size else (0.0, 0.0)
-        assert extremes(as_rows(X)) == want
