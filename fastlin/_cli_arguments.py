@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import sys
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from . import __version__
@@ -13,7 +14,12 @@ from ._delimited import first_repeated
 from ._reductions import JOINT
 from ._sgd import MARGIN_LOSSES, TARGET_LOSSES
 
-__all__ = ["DEFAULTS", "make_parser", "option_of"]
+__all__ = ["DEFAULTS", "EXACT_LOSSES", "make_parser", "option_of"]
+
+EXACT_LOSSES = (
+    "log_loss", "hinge", "squared_hinge", "sparsemax", "squared_error", "epsilon_insensitive",
+    "squared_epsilon_insensitive",
+)  # fmt: skip
 
 # The defaults of options that are None unless given, so that one that has no effect is refused.
 # Alpha, averaging and the n-grams suit sparse data: on nine sets of texts and categories no other
@@ -25,6 +31,8 @@ DEFAULTS: dict[str, Any] = {
     "l1_ratio": 0.15,
     "epsilon": 0.1,
     "quantile": 0.5,
+    "epochs": 20,
+    "average": True,
     "ngrams": (1, 2),
     "n_features": 2**18,
 }
@@ -39,6 +47,7 @@ examples:
   echo "win a prize" | fastlin predict - spam.fastlin --format text
   fastlin inspect spam.fastlin --top 20
   fastlin train data.svm.xz model.fastlin --loss hinge --alpha 1e-5
+  fastlin cv data.svm --learner exact --loss squared_hinge --C 0.01,0.1,1
   fastlin convert data.csv data.svm.gz --label label --text text --classes ham,spam
   fastlin train houses.csv price.fastlin --label price --numeric all --loss huber
 
@@ -130,7 +139,7 @@ def _n_jobs(text: str) -> int:
     return value
 
 
-def _positive(text: str) -> float:
+def _not_negative(text: str) -> float:
     """Parse a finite number >= 0."""
     try:
         value = number_of(text)
@@ -141,18 +150,23 @@ def _positive(text: str) -> float:
     return value
 
 
-def _alphas(text: str) -> list[float]:
-    """Parse one or more different numbers >= 0."""
-    values = [_positive(part) for part in text.split(",")]
-    if len(set(values)) < len(values):
-        raise argparse.ArgumentTypeError(f"must be different numbers, got {text!r}")
-    return values
+def _several(parse: Callable[[str], float]) -> Callable[[str], list[float]]:
+    """Return a parser of one or more different numbers."""
+
+    def parse_all(text: str) -> list[float]:
+        """Parse them."""
+        values = [parse(part) for part in text.split(",")]
+        if len(set(values)) < len(values):
+            raise argparse.ArgumentTypeError(f"must be different numbers, got {text!r}")
+        return values
+
+    return parse_all
 
 
-def _step(text: str) -> float:
+def _positive(text: str) -> float:
     """Parse a finite number > 0."""
     try:
-        value = _positive(text)
+        value = _not_negative(text)
     except argparse.ArgumentTypeError:
         value = 0.0
     if not value:
@@ -162,7 +176,7 @@ def _step(text: str) -> float:
 
 def _share(text: str) -> float:
     """Parse a number in [0, 1]."""
-    value = _positive(text)
+    value = _not_negative(text)
     if value > 1:
         raise argparse.ArgumentTypeError(f"must be a number in [0, 1], got {text!r}")
     return value
@@ -216,22 +230,43 @@ def _add_column_options(parser: argparse.ArgumentParser, numbers: str = "standar
     )
 
 
-def _add_learner_options(parser: argparse.ArgumentParser, several_alphas: bool) -> None:
+def _add_strengths(group: Any, several: bool) -> None:
+    """Add how strong the penalty is."""
+    or_more = ", or several, with commas between them, to choose from" if several else ""
+    group.add_argument(
+        "--alpha",
+        metavar="A,..." if several else "A",
+        type=_several(_not_negative) if several else _not_negative,
+        help=f"strength of the penalty{or_more} (default: {DEFAULTS['alpha']:g}; for numbers with "
+        "a loss that is linear far out, that times its slope over the spread of the target; 1 for "
+        "the exact learner of squared_error)",
+    )
+    group.add_argument(
+        "--C",
+        metavar="C,..." if several else "C",
+        type=_several(_positive) if several else _positive,
+        help="weight of the sum of the losses against the penalty, for the other exact learners"
+        f"{or_more} (default: 1)",
+    )
+
+
+def _add_learner_options(parser: argparse.ArgumentParser, several: bool) -> None:
     """Add what says how is learnt."""
-    several = ", or several, with commas between them, to choose from" if several_alphas else ""
     group = parser.add_argument_group("learning")
     group.add_argument(
         "--learner",
-        choices=("sgd", "perceptron"),
+        choices=("sgd", "perceptron", "exact"),
         default="sgd",
-        help="stochastic gradient descent or the perceptron (default: sgd)",
+        help="stochastic gradient descent, the perceptron, or exact: to the optimum, with its "
+        "duality gap (default: sgd)",
     )
     group.add_argument(
         "--loss",
         metavar="L",
         choices=(*MARGIN_LOSSES, *TARGET_LOSSES),
         help=f"for classes: {', '.join(MARGIN_LOSSES)}; for numbers (regression): "
-        f"{', '.join(TARGET_LOSSES)} (default: {DEFAULTS['loss']})",
+        f"{', '.join(TARGET_LOSSES)} (default: {DEFAULTS['loss']}); exact learners have "
+        f"{', '.join(EXACT_LOSSES)}",
     )
     group.add_argument(
         "--penalty",
@@ -239,13 +274,7 @@ def _add_learner_options(parser: argparse.ArgumentParser, several_alphas: bool) 
         choices=("l2", "l1", "elasticnet", "none"),
         help="l2, l1, elasticnet or none (default: l2; none for the perceptron)",
     )
-    group.add_argument(
-        "--alpha",
-        metavar="A,..." if several_alphas else "A",
-        type=_alphas if several_alphas else _positive,
-        help=f"strength of the penalty{several} (default: {DEFAULTS['alpha']:g}; for numbers with "
-        "a loss that is linear far out, that times its slope over the spread of the target)",
-    )
+    _add_strengths(group, several)
     group.add_argument(
         "--l1-ratio",
         metavar="R",
@@ -255,7 +284,7 @@ def _add_learner_options(parser: argparse.ArgumentParser, several_alphas: bool) 
     group.add_argument(
         "--epsilon",
         metavar="E",
-        type=_positive,
+        type=_not_negative,
         help="width of huber and the epsilon_insensitive losses, in units of the target "
         f"(default: {DEFAULTS['epsilon']})",
     )
@@ -265,7 +294,7 @@ def _add_learner_options(parser: argparse.ArgumentParser, several_alphas: bool) 
         choices=("ovr", *JOINT, "ovo", "ecoc"),
         help="how several classes are learnt: each against the rest (ovr), each pair (ovo), by an "
         "error-correcting code (ecoc), or together (joint; multinomial and crammer_singer are the "
-        "same) (default: ovr; joint for the perceptron)",
+        "same) (default: ovr; joint for the perceptron and exact log_loss)",
     )
     group.add_argument(
         "--quantile",
@@ -280,7 +309,7 @@ def _add_step_options(group: Any) -> None:
     group.add_argument(
         "--eta0",
         metavar="E",
-        type=_step,
+        type=_positive,
         help="length of the first steps (default: fits the spread of the target for numbers; 1 for "
         "the perceptron; not used by the learning rate optimal)",
     )
@@ -301,14 +330,21 @@ def _add_training_options(parser: argparse.ArgumentParser) -> None:
         "--max-iter",
         metavar="N",
         type=_at_least(1),
-        default=20,
-        help="passes over the data (default: 20)",
+        help=f"passes over the data (default: {DEFAULTS['epochs']}); for exact learners the most "
+        "iterations",
+    )
+    group.add_argument(
+        "--tol",
+        metavar="T",
+        type=_positive,
+        help="relative duality gap at which an exact learner has arrived (default: 1e-4; 1e-6 "
+        "without a penalty)",
     )
     _add_step_options(group)
     group.add_argument(
         "--average",
         action=argparse.BooleanOptionalAction,
-        default=True,
+        default=None,
         help="keep the mean of the weights after each step (default: yes)",
     )
     group.add_argument(
@@ -363,7 +399,7 @@ def _add_training(commands: Any) -> None:
     )
     for command in (train, cv):
         _add_column_options(command)
-        _add_learner_options(command, several_alphas=command is cv)
+        _add_learner_options(command, several=command is cv)
         _add_training_options(command)
         _add_file_options(command, _ALL_FORMATS, "")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ._cli_task import Task, encode, read_task
+from ._cli_task import STRENGTHS, Task, encode, read_task
 from ._cli_terminal import (
     Progress,
     UsageError,
@@ -23,24 +23,30 @@ from ._files import check_writable, opened_for_writing
 from .model_selection import GridSearchCV, KFold, StratifiedKFold
 from .pipeline import Pipeline
 
-__all__ = ["cross_validate", "print_scores", "search_alphas"]
+__all__ = ["cross_validate", "print_scores", "search_strengths"]
 
 
-def search_alphas(
-    task: Task, X: Any, alphas: list[float], args: Namespace, progress: Progress
+def search_strengths(
+    task: Task, X: Any, grid: dict[str, list[float]], args: Namespace, progress: Progress
 ) -> GridSearchCV:
-    """Score the folds for each strength of the penalty."""
+    """Score the folds for each strength of the penalty, of which `grid` has at most one name."""
     model, X, params, prefix = _model(task, X)
     params = {prefix + name: value for name, value in params.items()}
-    points = f" for each of {len(alphas)} values of --alpha" if len(alphas) > 1 else ""
+    name, values = _named(grid)
+    points = f" for each of {len(values)} values of --{name}" if len(values) > 1 else ""
     progress.say(f"training {args.cv} folds{points}")
     search = GridSearchCV(
-        model, {f"{prefix}alpha": alphas}, cv=_folds(task, args), n_jobs=args.n_jobs, refit=False,
-        error_score="raise",
+        model, {prefix + name: values for name, values in grid.items()}, cv=_folds(task, args),
+        n_jobs=args.n_jobs, refit=False, error_score="raise",
     )  # fmt: skip
-    kind = "folds" if len(alphas) == 1 else "trainings"
-    with counted_warnings(args, args.cv * len(alphas), kind):
+    kind = "folds" if len(values) == 1 else "trainings"
+    with counted_warnings(args, args.cv * len(values), kind):
         return search.fit(X, task.examples.y, **params)
+
+
+def _named(grid: dict[str, list[float]]) -> tuple[str, list[float]]:
+    """The parameter of a grid and its values; one without a name stands for no parameter."""
+    return next(iter(grid.items()), ("", [0.0]))
 
 
 def _folds(task: Task, args: Namespace) -> Any:
@@ -67,11 +73,13 @@ def _by_fold(search: GridSearchCV) -> np.ndarray:
     return np.column_stack([search.cv_results_[name] for name in names])
 
 
-def print_scores(search: GridSearchCV, alphas: list[float], task: Task, seconds: float) -> None:
+def print_scores(
+    search: GridSearchCV, grid: dict[str, list[float]], task: Task, seconds: float
+) -> None:
     """Print the score of each fold, their mean, and what they are to be compared with."""
     scores = _by_fold(search)
-    several = len(alphas) > 1
-    table = _row_for_each_alpha(scores, alphas) if several else _row_for_each_fold(scores[0])
+    several = len(scores) > 1
+    table = _row_for_each_value(scores, *_named(grid)) if several else _row_for_each_fold(scores[0])
     print("\n".join(table_lines(table)))
     y, n = task.examples.y, len(task.examples.y)
     folds = f"of {scores.shape[1]} folds over {n:,} rows, {seconds:.2f} s"
@@ -92,44 +100,46 @@ def _row_for_each_fold(scores: np.ndarray) -> list[tuple[str, ...]]:
     return [*rows, ("mean", f"{scores.mean():.4f}  {spread}")]
 
 
-def _row_for_each_alpha(scores: np.ndarray, alphas: list[float]) -> list[tuple[str, ...]]:
+def _row_for_each_value(
+    scores: np.ndarray, name: str, values: list[float]
+) -> list[tuple[str, ...]]:
     """Return a table with a row for each strength of the penalty, the best one marked."""
-    head = ("alpha", *(f"fold {fold + 1}" for fold in range(scores.shape[1])), "mean", "sd", "")
+    head = (name, *(f"fold {fold + 1}" for fold in range(scores.shape[1])), "mean", "sd", "")
     best = scores.mean(axis=1).argmax()
     rows = [
         (
-            f"{alpha:g}",
+            f"{value:g}",
             *(f"{score:.4f}" for score in row),
             f"{row.mean():.4f}",
             f"{row.std():.4f}",
             "best" if place == best else "",
         )
-        for place, (alpha, row) in enumerate(zip(alphas, scores, strict=True))
+        for place, (value, row) in enumerate(zip(values, scores, strict=True))
     ]
     return [head, *rows]
 
 
 def cross_validate(args: Namespace) -> int:
     """Run `fastlin cv`."""
-    alphas, figure = args.alpha, None
-    if alphas is not None:
-        args.alpha = alphas[0]
-    if args.plot is not None:
-        figure = _figure(args.plot, args.data)
+    grid = {name: getattr(args, name) for name in STRENGTHS}
+    grid = {name: values for name, values in grid.items() if values is not None}
+    for name, values in grid.items():
+        setattr(args, name, values[0])
+    figure = None if args.plot is None else _figure(args.plot, args.data)
     with Progress() as progress:
         task = read_task(args, progress)
-        alphas = [task.learner.alpha] if alphas is None else alphas
+        grid = grid or task.strength
         start = time.perf_counter()
         X, _ = encode(task, args, progress)
-        search = search_alphas(task, X, alphas, args, progress)
+        search = search_strengths(task, X, grid, args, progress)
         seconds = time.perf_counter() - start
         if figure is not None:
             progress.say(f"drawing {args.plot}")
-            _draw(figure, search, task, X, args)
+            _draw(figure, search, task, X, args, _named(grid)[0])
             with opened_for_writing(args.plot) as stream:
                 figure.savefig(stream, format=os.path.splitext(args.plot)[1][1:].lower())
     with writing_stdout():
-        print_scores(search, alphas, task, seconds)
+        print_scores(search, grid, task, seconds)
         if figure is not None:
             print(f"wrote {args.plot}")
     return 0
@@ -160,15 +170,16 @@ def _figure(path: str, data: str) -> Any:
     return figure
 
 
-def _draw(figure: Any, search: GridSearchCV, task: Task, X: Any, args: Namespace) -> None:
-    """Draw the scores over --alpha, or over the number of rows where there is one alpha only."""
+def _draw(figure: Any, search: GridSearchCV, task: Task, X: Any, args: Namespace, name: str
+          ) -> None:
+    """Draw the scores over a strength, or over the number of rows where there is one only."""
     from . import plot
 
     ax = figure.subplots()
     model, X, params, prefix = _model(task, X)
     if len(search.cv_results_["params"]) > 1:
-        plot.cv_curve(search, f"{prefix}alpha", ax=ax)
-        ax.set_xlabel("alpha")
+        plot.cv_curve(search, prefix + name, ax=ax)
+        ax.set_xlabel(name)
         return
     params = {prefix + name: value for name, value in params.items()}
     plot.learning_curve(

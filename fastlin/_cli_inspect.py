@@ -19,7 +19,7 @@ from .pipeline import Pipeline
 __all__ = ["inspect", "strongest"]
 
 # Parameters worth naming even if they have their default.
-_TELLING = ("loss", "penalty", "alpha", "max_iter", "average")
+_TELLING = ("loss", "penalty", "alpha", "C", "max_iter", "average")
 _MOST_NAMES = 12
 
 
@@ -131,6 +131,9 @@ def summary(model: Any) -> list[tuple[str, str]]:
                 rows.append(("predicts", first.label))
         else:
             rows.append(("steps", ", ".join(type(step).__name__ for _, step in model.steps)))
+    if hasattr(learner, "duality_gap_"):
+        gap = np.max(learner.duality_gap_)
+        rows.append(("optimum", f"reached to a relative duality gap of {gap:.2g}"))
     if hasattr(learner, "classes_"):
         rows.append(("classes", listed(learner.classes_.tolist(), _MOST_NAMES, spelt)))
     if hasattr(learner, "coef_"):

@@ -26,14 +26,15 @@ def refuse_too_large_model(
     name, remedy : str
         The file's name, and what else to do about it.
     """
-    vectors = 2 + bool(learner.average) + (learner.penalty in ("l1", "elasticnet"))
+    averages = getattr(learner, "average", False)
+    vectors = 2 + bool(averages) + (getattr(learner, "penalty", None) in ("l1", "elasticnet"))
     at_once = min(n_threads(getattr(learner, "n_jobs", None)), max(n_folds, 1))
     outputs = n_classes if n_classes > 2 else 1
     one, free = 8 * n_columns * outputs * at_once, available_memory()
     needed = one * vectors
     if free is None or needed <= free:
         return
-    helps = learner.average and needed - one <= free
+    helps = averages and needed - one <= free
     averaging = ", or say --no-average" if helps else ""
     raise UsageError(
         f"{name} has {n_columns:,} columns: training needs {spelt_size(needed)} of memory, of "

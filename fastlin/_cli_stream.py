@@ -75,6 +75,11 @@ def has_to_stream(args: Namespace) -> bool:
         growth = _GROWTH[format_of(args)] * (_COMPRESSION if packed else 1.0)
         free = available_memory()
         streams = free is not None and os.path.getsize(args.data) * growth > _LARGE * free
+    if streams and args.learner == "exact":
+        why = "it does not go with --stream." if args.stream else (
+            f"{args.data} looks too large for that; say --learner sgd, or --no-stream to try."
+        )
+        raise UsageError(f"--learner exact needs all rows in memory: {why}")
     if args.cache_dir is not None and not streams:
         raise UsageError("--cache-dir is for --stream.")
     return streams
@@ -108,7 +113,7 @@ def train_stream(args: Namespace, progress: Progress) -> Streamed:
             "source": blocks, "label": None, "encoder": None, "format": None, "header": True,
             "n_features": None, "zero_based": True, "dtype": np.float64,
             "block_bytes": BLOCK_BYTES, "cache_dir": args.cache_dir,
-            "callback": _teller(args, progress),
+            "callback": _teller(learner.max_iter, progress),
         })  # fmt: skip
         options.name = name
         options.is_growing = format == "svmlight"
@@ -140,13 +145,13 @@ def _counter(counted: list[int], name: str, progress: Progress, says: bool
     return watch
 
 
-def _teller(args: Namespace, progress: Progress) -> Callable[[dict[str, Any]], None]:
+def _teller(epochs: int, progress: Progress) -> Callable[[dict[str, Any]], None]:
     """What shows epochs on a terminal and progressive losses anywhere."""
 
     def show(entry: dict[str, Any]) -> None:
         """Show one."""
         if "rows" not in entry:
-            progress.say(f"epoch {entry['epoch']} of {args.epochs}, mean loss {entry['loss']:.4f}")
+            progress.say(f"epoch {entry['epoch']} of {epochs}, mean loss {entry['loss']:.4f}")
         elif entry["rows"] >= _FEWEST_SHOWN:
             progress.clear()
             print(

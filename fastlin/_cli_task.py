@@ -10,6 +10,7 @@ import numpy as np
 from ._cli_arguments import DEFAULTS
 from ._cli_data import Examples, read_examples, with_pipe_opened
 from ._cli_encoder import ColumnEncoder
+from ._cli_exact import exact_learner
 from ._cli_memory import refuse_too_large_model
 from ._cli_terminal import Progress, UsageError, spelt
 from ._clone import clone
@@ -18,7 +19,10 @@ from ._sgd import JOINT_LOSSES, TARGET_LOSSES
 from .perceptron import Perceptron
 from .sgd import SGDClassifier, SGDRegressor
 
-__all__ = ["Task", "encode", "fit_to_target", "learner_of", "read_task"]
+__all__ = ["STRENGTHS", "Task", "encode", "fit_to_target", "learner_of", "read_task"]
+
+# Parameters of learners that say how strong their penalty is
+STRENGTHS = ("alpha", "C")
 
 # The first step of regression on standardised columns, for a loss of slope 1 and a target of
 # spread 1.
@@ -34,26 +38,18 @@ _LINEAR = ("huber", "epsilon_insensitive", "quantile")
 def learner_of(args: Namespace, is_regression: bool) -> Any:
     """Return the estimator that the options describe, not fitted."""
     is_perceptron = args.learner == "perceptron"
-    if is_perceptron and args.loss is not None:
-        raise UsageError("--loss is for --learner sgd; the perceptron has its own.")
     penalty = args.penalty or ("none" if is_perceptron else DEFAULTS["penalty"])
-    if penalty == "none" and args.alpha is not None:
-        raise UsageError("--alpha is the strength of the penalty, but --penalty is none.")
-    if is_perceptron and args.learning_rate is not None:
-        raise UsageError("--learning-rate is for --learner sgd; the perceptron steps by --eta0.")
-    if penalty != "elasticnet" and args.l1_ratio is not None:
-        raise UsageError("--l1-ratio needs --penalty elasticnet.")
-    for name, losses in _LOSSES_WITH.items():
-        if getattr(args, name) is not None and args.loss not in losses:
-            raise UsageError(f"--{name} is for --loss {' or '.join(losses)}.")
+    _check_options(args, penalty)
+    if args.learner == "exact":
+        return exact_learner(args)
     options = {
         "penalty": None if penalty == "none" else penalty,
         "alpha": _value(args, "alpha"),
         "l1_ratio": _value(args, "l1_ratio"),
-        "max_iter": args.epochs,
+        "max_iter": _value(args, "epochs"),
         # All epochs: averaged weights go on to improve when the objective no longer does.
         "tol": None,
-        "average": args.average,
+        "average": _value(args, "average"),
         "random_state": args.seed,
     }
     for name in ("eta0", "learning_rate"):
@@ -69,6 +65,25 @@ def learner_of(args: Namespace, is_regression: bool) -> Any:
     if is_perceptron:
         return Perceptron(**options)
     return SGDClassifier(_value(args, "loss"), **options, **parameters)
+
+
+def _check_options(args: Namespace, penalty: str) -> None:
+    """Refuse options that have no effect beside others."""
+    if args.learner == "perceptron" and args.loss is not None:
+        raise UsageError("--loss is for --learner sgd or exact; the perceptron has its own.")
+    for name in STRENGTHS:
+        if penalty == "none" and getattr(args, name) is not None:
+            raise UsageError(f"--{name} is the strength of the penalty, but --penalty is none.")
+    if args.learner == "perceptron" and args.learning_rate is not None:
+        raise UsageError("--learning-rate is for --learner sgd; the perceptron steps by --eta0.")
+    if penalty != "elasticnet" and args.l1_ratio is not None:
+        raise UsageError("--l1-ratio needs --penalty elasticnet.")
+    for name, losses in _LOSSES_WITH.items():
+        if getattr(args, name) is not None and args.loss not in losses:
+            raise UsageError(f"--{name} is for --loss {' or '.join(losses)}.")
+    for name, instead in (("C", "--alpha"), ("tol", "--epochs")):
+        if args.learner != "exact" and getattr(args, name) is not None:
+            raise UsageError(f"--{name} is for --learner exact; say {instead}.")
 
 
 def _check_multi_class(args: Namespace, is_regression: bool) -> None:
@@ -116,6 +131,14 @@ class Task(NamedTuple):
     is_regression: bool
     fit_arguments: dict[str, Any]
 
+    @property
+    def strength(self) -> dict[str, list[float]]:
+        """The grid that consists of the learner's own strength of its penalty."""
+        return {
+            name: [value] for name, value in self.learner.get_params().items()
+            if name in STRENGTHS
+        }
+
 
 def read_task(args: Namespace, progress: Progress) -> Task:
     """Read the examples and prepare the learner."""
@@ -129,7 +152,8 @@ def read_task(args: Namespace, progress: Progress) -> Task:
             f"{examples.name} has one class only, {spelt(examples.y[0])!r}; at least two are "
             "needed."
         )
-    fit_arguments = fit_to_target(learner, args, examples.y) if is_regression else {}
+    by_steps = is_regression and args.learner != "exact"
+    fit_arguments = fit_to_target(learner, args, examples.y) if by_steps else {}
     return Task(examples, learner, is_regression, fit_arguments)
 
 

@@ -37,8 +37,8 @@ _OPTIONS = {
     "random_state": "--seed",
     **{
         name: "--" + name.replace("_", "-")
-        for name in ("alpha", "epsilon", "eta0", "format", "l1_ratio", "learning_rate", "loss",
-                     "multi_class", "n_features", "n_jobs", "penalty", "quantile")
+        for name in ("C", "alpha", "epsilon", "eta0", "format", "l1_ratio", "learning_rate", "loss",
+                     "multi_class", "n_features", "n_jobs", "penalty", "quantile", "tol")
     },
 }  # fmt: skip
 
@@ -107,11 +107,16 @@ def one_line(error: BaseException, args: Any = None) -> str:
 def _in_terms_of_options(text: str, remedy: str) -> str:
     """Name options where a message of the library names its parameters.
 
-    Those begin with the parameter that has to change, or show it as "name=value". Names in quotes
-    are the user's.
+    Those begin with the parameter that has to change, say "raise" or "lower" before it, or show it
+    as "name=value". Names in quotes are the user's.
     """
     text = re.sub(r"^(\w+) (?=must )", lambda m: f"{_OPTIONS.get(m[1], m[1])} ", text)
     text = text.replace("say header=False", "say --no-header").replace(SHORTER_STEPS, remedy)
+    text = re.sub(
+        r"\b(raise|lower|or) (max_iter|tol|C|alpha)\b",
+        lambda m: f"{m[1]} {_OPTIONS[m[2]]}",
+        text,
+    )
     return re.sub(
         r"(?<!['\"\w])(\w+)=(?=\S)",
         lambda m: f"{_OPTIONS[m[1]]} " if m[1] in _OPTIONS else m[0],

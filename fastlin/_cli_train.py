@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ._cli_cv import print_scores, search_alphas
+from ._cli_cv import print_scores, search_strengths
 from ._cli_encoder import ColumnEncoder
 from ._cli_stream import has_to_stream, train_stream
 from ._cli_task import Task, encode, read_task
@@ -49,14 +49,14 @@ def train(args: Namespace) -> int:
         start = time.perf_counter()
         X, encoder = encode(task, args, progress)
         if args.cv is not None:
-            search = search_alphas(task, X, [task.learner.alpha], args, progress)
+            search = search_strengths(task, X, task.strength, args, progress)
         seconds = time.perf_counter() - start
         model = _fitted(task, X, encoder, args, progress)
         progress.say(f"writing {args.model}")
         save(model, args.model)
     with writing_stdout():
         if search is not None:
-            print_scores(search, [task.learner.alpha], task, seconds)
+            print_scores(search, task.strength, task, seconds)
         _say_done(args, task.learner, len(task.examples.y), task.is_regression)
     return 0
 
@@ -76,6 +76,8 @@ def _train_stream(args: Namespace) -> int:
 def _say_done(args: Namespace, learner: Any, n_rows: int, is_regression: bool) -> None:
     """Print what was learnt and written."""
     what = "" if is_regression else f", {len(learner.classes_)} classes"
+    if args.learner == "exact":
+        what += f", to a relative duality gap of {np.max(learner.duality_gap_):.2g}"
     print(
         f"{type(learner).__name__} trained on {n_rows:,} rows{what}; "
         f"wrote {args.model} ({os.path.getsize(args.model):,} bytes)"
@@ -89,9 +91,16 @@ def _fitted(
 
     def show(entry: dict[str, Any]) -> None:
         """Say how far training has come."""
-        progress.say(f"epoch {entry['epoch']} of {args.epochs}, mean loss {entry['loss']:.4f}")
+        progress.say(
+            f"epoch {entry['epoch']} of {learner.max_iter}, mean loss {entry['loss']:.4f}"
+        )
 
-    learner = task.learner.fit(X, task.examples.y, callback=show, **task.fit_arguments)
+    learner, options = task.learner, dict(task.fit_arguments)
+    if args.learner == "exact":
+        progress.say(f"solving for {type(learner).__name__}")
+    else:
+        options["callback"] = show
+    learner.fit(X, task.examples.y, **options)
     return _assembled(learner, encoder, task.examples.X, progress)
 
 

@@ -179,7 +179,7 @@ class ExactEstimator(Estimator):
         """What helps where a fit was stopped."""
         if fit.n_iter >= self._max_iter():
             return f"raise max_iter or tol{self._easier()}."
-        if hasattr(self, "C") and not any(self._terms(1.0).get(k, 0.0) for k in ("l1", "l2")):
+        if self._is_free():
             return (
                 "further steps gain no more: classes that a plane separates have no optimum "
                 "without a penalty. Set a penalty, or lower tol to search longer."
@@ -189,8 +189,16 @@ class ExactEstimator(Estimator):
             f"{self._easier()}."
         )
 
+    def _is_free(self) -> bool:
+        """Whether a parameter that could set a penalty sets none."""
+        return hasattr(self, "C") and not any(
+            self._terms(1.0).get(name, 0.0) for name in ("l1", "l2")
+        )
+
     def _easier(self) -> str:
         """What else would make the problem easier."""
+        if self._is_free():
+            return ", or set a penalty"
         return ", or lower C" if hasattr(self, "C") else ", or raise alpha"
 
 
