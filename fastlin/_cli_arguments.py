@@ -338,7 +338,7 @@ def _add_training_options(parser: argparse.ArgumentParser) -> None:
         metavar="T",
         type=_positive,
         help="relative duality gap at which an exact learner has arrived (default: 1e-4; 1e-6 "
-        "without a penalty)",
+        "for squared_error without a penalty)",
     )
     _add_step_options(group)
     group.add_argument(

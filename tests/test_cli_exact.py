@@ -15,6 +15,8 @@ from fastlin import (
     StratifiedKFold,
     dump_svmlight_file,
 )
+from fastlin._cli_arguments import EXACT_LOSSES
+from fastlin._cli_exact import _ESTIMATORS
 from fastlin.datasets import load_mushrooms
 
 RNG = np.random.default_rng(0)
@@ -77,6 +79,10 @@ def test_the_model_is_that_of_the_estimator(files, capsys, options, kind, params
     assert gap <= model.tol
     said = run(capsys, "inspect", "m").out
     assert kind in said and f"reached to a relative duality gap of {gap:.2g}" in said
+
+
+def test_each_loss_that_the_help_names_has_an_estimator():
+    assert set(EXACT_LOSSES) == set(_ESTIMATORS)
 
 
 def test_optimum_is_scikit_learns(files, capsys):
