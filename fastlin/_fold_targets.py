@@ -226,12 +226,13 @@ class Targets:
 
         return self._once(key, make)
 
-    def worse(self, model: Model) -> tuple[float, float] | None:
-        """What `loss_if_worse_than_constant` says of a trained model."""
-        constant, in_order = self.constant(model), not model.plan.shuffle
+    def may_be_worse(self, model: Model) -> bool:
+        """Whether the last epoch leaves it open that the best constant beats a trained model."""
         last = model.report.trace[-1]["loss"]
-        if not may_be_worse(model.rule, last, constant, in_order):
-            return None
+        return may_be_worse(model.rule, last, self.constant(model), not model.plan.shuffle)
+
+    def worse(self, model: Model, learner: Any) -> tuple[float, float] | None:
+        """What `confirmed_if_worse` says of a trained model, whose `weights` `learner` has."""
         stream = self.stream
         member = stream.memberships[model.fold]
         if stream.codes is None:
@@ -242,10 +243,10 @@ class Targets:
                 weight = weight * stream.sample_weight
         if len(weight):
             member = member & (weight > 0)
+        last = model.report.trace[-1]["loss"] if model.plan.shuffle else np.inf
         return confirmed_if_worse(
-            model.learner, self.rows, y, weight, np.flatnonzero(member), constant,
-            np.inf if in_order else last,
-        )  # fmt: skip
+            learner, self.rows, y, weight, np.flatnonzero(member), self.constant(model), last
+        )
 
 
 def _factor(total: np.ndarray | None) -> float:

@@ -214,7 +214,8 @@ def _flat_tasks(group: _Group, jobs: list[_Job]) -> list[Callable[[], None]]:
         ask = [np.concatenate([d.test, d.train]) if plan.train_scores else d.test for d in datas]
         weight = batch[0].fit_params.get("sample_weight")
         train = [data.train for data in datas]
-        answers = _train_together(batch, group.X, plan.y, weight, train, ask, plan.n_jobs)
+        answers = _train_together(batch, group.X, plan.y, weight, train, ask, plan.n_jobs,
+                                  keep=plan.keep or not plan.needs_responses_only)
         scores = [
             partial(_score_answers, job, data, z)
             for job, data, z in zip(batch, datas, answers, strict=True)
@@ -229,7 +230,7 @@ def _without_closed_forms(group: _Group, jobs: list[_Job]) -> list[_Job]:
     return the others."""
     plan = group.plan
     asks_only_that = plan.method in (None, "predict") and not plan.keep and not plan.train_scores
-    by_responses = plan.scorers is None or plan.scorers.need_responses_only()
+    by_responses = plan.needs_responses_only
     if not (asks_only_that and by_responses and group.steps is None and is_leave_one_out(plan)):
         return jobs
     answers: dict[int, Any] = {}
@@ -315,6 +316,7 @@ def _train_together(
     train: list,
     test: list | None,
     n_jobs: int | None,
+    keep: bool,
 ) -> list:
     """Fit learners in common passes; returns their responses, None for those that failed."""
     plan = jobs[0].group.plan
@@ -325,7 +327,7 @@ def _train_together(
         answers = fit_together(
             [job.learner for job in jobs], X, np.asarray(y), train, test,
             sample_weight=None if weight is None else np.asarray(weight),
-            n_jobs=n_jobs, memory_limit=plan.memory_limit,
+            n_jobs=n_jobs, memory_limit=plan.memory_limit, keep=keep,
         )  # fmt: skip
     except _parallel.Cancelled:
         raise
@@ -375,7 +377,7 @@ def _fit_fold(jobs: list[_Job], data: _Data) -> None:
     for batch in _batches(together, data.X_train):
         y, rows = data.y_of(train=True), [np.arange(len(data.train))] * len(batch)
         weight = data.params_of(batch[0].fit_params, train=True).get("sample_weight")
-        _train_together(batch, data.X_train, y, weight, rows, None, 1)
+        _train_together(batch, data.X_train, y, weight, rows, None, 1, keep=True)
         for job in batch:
             job.outcome.fit_time += seconds
             if job.outcome.failure is None:
@@ -436,7 +438,7 @@ def _score_answers(job: _Job, data: _Data, responses: np.ndarray) -> None:
     """Score a learner by its responses to the test rows, and perhaps to the training rows after."""
     plan, outcome, n_test = job.group.plan, job.outcome, len(data.test)
     models = [answered(job.learner, z) for z in (responses[:n_test], responses[n_test:])]
-    if plan.scorers is not None and not plan.scorers.need_responses_only():
+    if not plan.needs_responses_only:
         _score(job, data)
         return
     if plan.method is not None:

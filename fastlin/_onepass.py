@@ -11,7 +11,6 @@ set in it. So a model equals the one trained alone on these rows in this order.
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -96,9 +95,9 @@ def fit_side_by_side(estimator: Any, rows: Rows, classes: np.ndarray, codes: np.
     targets.lay_out(job)
     for model, first in zip(job.outputs, start, strict=True):
         model.plan, model.start = estimator._plan(callback), first
-    passes = _passes(stream, [job], estimator.n_jobs, None)
+    passes = _passes(stream, [job], targets, True, estimator.n_jobs, None)
     _parallel.run(passes, estimator.n_jobs, lambda: [task.cancel() for task in passes])
-    error = _finish(job, targets)
+    error = _finish(job, True)
     if error is not None:
         raise error
 
@@ -114,6 +113,7 @@ def fit_together(
     n_jobs: int | None = None,
     memory_limit: int | None = None,
     random_state: Any = None,
+    keep: bool = True,
 ) -> list[Any]:
     """Fit each estimator in place on its own rows of X.
 
@@ -132,6 +132,10 @@ def fit_together(
         fit are trained in further passes. Results don't depend on it.
     random_state
         Of the order of rows; None takes that of the first estimator.
+    keep : bool, default=True
+        Whether the estimators get their weights. If only responses are wanted, models go with
+        their pass: an estimator gets `classes_` and what is to be said of its training. Exact
+        ones, for which weights are no copy, get theirs in any case.
 
     Returns
     -------
@@ -159,10 +163,10 @@ def fit_together(
             targets.lay_out(job)
         except (TypeError, ValueError) as error:
             job.error = error
-    passes = _passes(stream, jobs, n_jobs, memory_limit)
+    passes = _passes(stream, jobs, targets, keep, n_jobs, memory_limit)
     tasks = passes + [output for job in jobs for output in job.outputs if type(output) is Alone]
     _parallel.run(tasks, n_jobs, lambda: [task.cancel() for task in tasks])
-    return [_finish(job, targets) for job in jobs]
+    return [_finish(job, keep) for job in jobs]
 
 
 def _check_lists(estimators: list, train: list, test: list) -> None:
@@ -260,7 +264,8 @@ def _stream(rows, members, codes, y, labels, weight, jobs, random_state, from_ze
     return stream
 
 
-def _passes(stream: Stream, jobs: list[Job], n_jobs: int | None, limit: int | None) -> list[Pass]:
+def _passes(stream: Stream, jobs: list[Job], targets: Targets, keep: bool, n_jobs: int | None,
+            limit: int | None) -> list[Pass]:
     """The passes that train all models which share one."""
     models = [
         output for job in jobs if job.error is None for output in job.outputs
@@ -270,27 +275,24 @@ def _passes(stream: Stream, jobs: list[Job], n_jobs: int | None, limit: int | No
     parts = parted(
         models, lane_counts(X.dtype), X.shape[1], lambda model: lane_bytes(model, X), n_jobs, limit
     )
-    return [Pass(stream, part, n_lanes) for part, n_lanes in parts]
+    return [Pass(stream, part, n_lanes, targets, keep) for part, n_lanes in parts]
 
 
-def _finish(job: Job, targets: Targets) -> Any:
+def _finish(job: Job, keep: bool) -> Any:
     """Give an estimator what its outputs have learnt; returns its responses or its exception."""
     error = job.error or next((out.error for out in job.outputs if out.error is not None), None)
     if error is not None:
         return error
-    done = []
-    for out in job.outputs:
-        worse = out.worse if isinstance(out, Alone) else targets.worse(out)
-        done.append(SimpleNamespace(learner=out.learner, report=out.report, worse=worse))
     estimator = job.estimator
-    estimator._finish(done)
-    if job.classes is None:
-        estimator._set_weights()
-    else:
+    if job.classes is not None:
         estimator.classes_ = job.classes
+    if keep:
+        estimator._finish(job.outputs)
         if job.present is not None:
             widen(estimator, job.classes, job.present)
-        estimator._set_weights(job.absent)
+        estimator._set_weights(*(() if job.classes is None else (job.absent,)))
+    else:
+        estimator._report(job.outputs)
     if job.test is None:
         return None
     p = [out.responses for out in job.outputs]

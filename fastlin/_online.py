@@ -169,8 +169,12 @@ class OnlineEstimator(Estimator):
         """Publish what the tasks have learnt and warn of what went wrong."""
         vars(self).pop("progressive_loss_", None)  # that of a stream before
         self._memories = [task.learner.memory for task in tasks]
-        self.n_iter_ = max(task.report.n_iter for task in tasks)
         self.t_ = 1.0 + max(task.learner.state["t"] for task in tasks)
+        self._report(tasks)
+
+    def _report(self, tasks: list[Task]) -> None:
+        """Publish how training went and warn of what went wrong."""
+        self.n_iter_ = max(task.report.n_iter for task in tasks)
         self.trace_ = max((task.report.trace for task in tasks), key=len)
         worse = [task.worse for task in tasks if task.worse]
         if worse:

@@ -69,6 +69,11 @@ class Plan:
         return estimator.set_params(**params) if params else estimator
 
     @property
+    def needs_responses_only(self) -> bool:
+        """Whether scores are computed from predictions, decisions or probabilities, if at all."""
+        return self.scorers is None or self.scorers.need_responses_only()
+
+    @property
     def raises(self) -> bool:
         """Whether a failed fit ends everything."""
         return self.scorers is None or self.scorers.error_score == "raise"

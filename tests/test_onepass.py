@@ -201,7 +201,8 @@ def test_passes_are_as_many_as_memory_asks_for():
         targets_of.lay_out(job)
 
     def sizes(n_jobs=None, limit=None):
-        return [(len(p.models), p.n_lanes) for p in _onepass._passes(stream, jobs, n_jobs, limit)]
+        passes = _onepass._passes(stream, jobs, targets_of, True, n_jobs, limit)
+        return [(len(p.models), p.n_lanes) for p in passes]
 
     lane = 12 * 4
     assert sizes() == [(10, 16), (10, 16)]
