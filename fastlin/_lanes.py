@@ -21,7 +21,7 @@ from ._epochs import EpochPlan, Progress, Report, RowOrder
 from ._isa import ISA
 from ._learner import make_learner
 from ._parallel import Cancelled, is_cancelled
-from ._patterns import row_patterns, without_idle
+from ._patterns import reads, row_patterns, without_idle
 from ._scores import rows_per_call
 
 __all__ = ["LANES", "Model", "Pass", "Stream", "lane_bytes", "lane_counts"]
@@ -372,8 +372,8 @@ class Pass:
         self.active, self.n_lanes = set(range(len(self.placed))), n
 
     def _answer(self, places: Iterable[int]) -> None:
-        """Responses of the final weights at some places for the rows held out, one read per fold,
-        and whether a constant beats them. Nothing can be learnt in these lanes afterwards."""
+        """Responses of the final weights at some places for the rows held out, and whether a
+        constant beats them. Nothing can be learnt in these lanes afterwards."""
         asked: dict[int, list[int]] = {}
         doubted = []
         for place in places:
@@ -393,8 +393,8 @@ class Pass:
             _multi.publish(
                 ISA, self.n_lanes, self.lanes, self.v, self.u, self.paid, first, last, self.v
             )
-        for together in asked.values():
-            self._respond_to(together, intercept)
+        if asked:
+            self._respond(list(asked.values()), intercept)
         for place in doubted:
             self._confirm(place, intercept)
 
@@ -416,29 +416,33 @@ class Pass:
             for first, last in self._pieces(self.stream.n_columns):
                 _multi.scatter(w, self.v, self.n_lanes, lane, self.stream.place, first, last)
 
-    def _respond_to(self, places: list[int], intercept: np.ndarray) -> None:
-        """Responses of the models at some places to the rows that all of them hold out."""
-        models, lanes = [self.models[self.placed[k]] for k in places], self._lanes_at(places)
-        test = models[0].test
-        X, out = self.stream.X, np.empty((len(lanes), len(test)))
-        chosen = np.array(lanes, dtype=np.int64)
-        piece, defined = rows_per_call(X, self.n_lanes), True
-        for start in range(0, len(test), piece):
-            self._look()
-            stop = min(start + piece, len(test))
-            defined &= _multi.respond(
-                ISA, self.n_lanes, X, test, self.v, intercept, chosen, out, start, stop
+    def _respond(self, groups: list[list[int]], intercept: np.ndarray) -> None:
+        """Responses of the models at some places, each group of which holds out the same rows."""
+        tests = [self.models[self.placed[places[0]]].test for places in groups]
+        lanes = [np.array(self._lanes_at(places), dtype=np.int64) for places in groups]
+        outs = [np.empty((len(own), len(test))) for own, test in zip(lanes, tests, strict=True)]
+        X, defined = self.stream.X, True
+        piece = rows_per_call(X, self.n_lanes)
+        for rows, runs in reads(tests, len(X), _multi.MOST_RUNS):
+            heads = np.zeros(len(runs), np.int64)
+            asking = [(tests[g][a:b], lanes[g], outs[g], a) for g, a, b in runs]
+            for start in range(0, len(rows), piece):
+                self._look()
+                defined &= _multi.respond(
+                    ISA, self.n_lanes, X, rows, self.v, intercept, asking, heads, start,
+                    min(start + piece, len(rows)),
+                )  # fmt: skip
+        for places, test, out in zip(groups, tests, outs, strict=True):
+            for k, place in enumerate(places):
+                self._set_responses(self.models[self.placed[place]], test, out[self._span(k)],
+                                    defined)
+
+    def _set_responses(self, model: Model, test: np.ndarray, p: np.ndarray, defined: bool) -> None:
+        """Give a model its responses p, a row per lane."""
+        model.responses = p[0] if self.width == 1 else np.ascontiguousarray(p.T)
+        if not defined and np.isnan(p).any():
+            row = test[int(np.isnan(p).any(axis=0).argmax())]
+            model.error = ValueError(
+                f"The response of row {row} is not a number: the values of X are too large for "
+                "these weights. Scale the columns of X."
             )
-        for k, model in enumerate(models):
-            p = out[self._span(k)]
-            model.responses = p[0] if self.width == 1 else np.ascontiguousarray(p.T)
-            if not defined and np.isnan(p).any():
-                model.error = ValueError(
-                    f"The response of row {test[_first_undefined(p)]} is not a number: the values "
-                    "of X are too large for these weights. Scale the columns of X."
-                )
-
-
-def _first_undefined(p: np.ndarray) -> int:
-    """The first of the columns of p that holds NaN."""
-    return int(np.isnan(p).any(axis=0).argmax())

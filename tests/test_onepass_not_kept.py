@@ -20,6 +20,7 @@ from fastlin import (
 from fastlin import _folds_run as runs
 from fastlin._clone import clone
 from fastlin._onepass import fit_together
+from fastlin._patterns import reads
 
 pytestmark = [pytest.mark.memory, pytest.mark.filterwarnings("ignore:.*the best constant model")]
 
@@ -199,3 +200,37 @@ def test_memory_is_that_of_one_pass():
     # 64 bytes for each column, one copy of the rows, and what is as long as the rows
     assert peaks[False] < 64 * d + 3 * (X.data.nbytes + X.indices.nbytes)
     assert peaks[True] > peaks[False] + 48 * 4 * d
+
+
+def test_rows_are_answered_in_whatever_order_they_are_asked_for():
+    rng = np.random.default_rng(2)
+    rising, mixed = np.arange(1, N, 3), rng.permutation(N)
+    tests = [rising, np.concatenate([rising[::2], rising]), mixed[:1], np.array([7, 7, 7, 3]),
+             np.arange(N)[::-1], rng.integers(0, N, 40), mixed, np.arange(N)]
+    train = [np.flatnonzero(np.arange(N) % 4 != f) for f in range(8)]
+
+    def answered(chosen, keep):
+        models = [clone(LOG).set_params(alpha=1e-3 * (1 + k), tol=1e-2, max_iter=3 + k % 2)
+                  for k in chosen]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            out = fit_together(models, DENSE, THREE, [train[0]] * len(chosen),
+                               [tests[k] for k in chosen], keep=keep)
+        return models, out
+
+    for chosen in (range(4), range(8)):  # few runs of rising numbers, and many
+        models, out = answered(chosen, True)
+        for k, model, p in zip(chosen, models, out, strict=True):
+            expected = DENSE[tests[k]] @ model.coef_.T + model.intercept_
+            np.testing.assert_allclose(p, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+            assert answered([k], False)[1][0].tobytes() == p.tobytes()
+
+
+def test_few_runs_of_rows_share_one_read():
+    odd, even = np.arange(1, 10, 2), np.arange(0, 10, 2)
+    ((rows, runs),) = reads([odd, np.concatenate([even, odd, odd[:1]])], 12, 4)
+    assert rows.tolist() == list(range(10))
+    assert runs == [(0, 0, 5), (1, 0, 5), (1, 5, 10), (1, 10, 11)]
+    found = reads([odd, even[::-1]], 12, 5)
+    assert [rows.tolist() for rows, _ in found] == [odd.tolist(), even[::-1].tolist()]
+    assert [runs for _, runs in found] == [[(0, 0, 5)], [(1, 0, 5)]]

@@ -16,7 +16,11 @@ from .multi cimport (FL_MAX_LANES, FL_N_ISAS, fl_dual_lanes, fl_dual_plan, fl_gr
 from .rows cimport Rows, row_in_double
 from .sgd cimport START_AHEAD, kept_per_column
 
+cdef enum:
+    MAX_RUNS = 64
+
 MAX_LANES = FL_MAX_LANES
+MOST_RUNS = MAX_RUNS
 FIELDS = (
     "loss_parameter", "l1", "l2", "eta0", "alpha", "t0", "fit_intercept", "average_from", "scale",
     "intercept", "t", "sum_scale", "sum_intercept", "n_averaged", "l1_total", "sum_loss",
@@ -197,29 +201,58 @@ def scatter(const real[::1] w, real[::1] v, int n_lanes, int lane, const int32_t
             v[<int64_t>(place[j] if placed else j) * n_lanes + lane] = w[j]
 
 
+cdef struct asking:
+    const int64_t *rows
+    const int64_t *lanes
+    double *out
+    Py_ssize_t size, n_lanes, length, head
+
+
 def respond(int isa, int n_lanes, Rows X, const int64_t[::1] rows, const real[::1] w,
-            const double[::1] intercept, const int64_t[::1] chosen, double[:, ::1] out,
-            Py_ssize_t start, Py_ssize_t stop):
-    """out[m, k] = w.x_i + b of lane chosen[m], i = rows[k], for start <= k < stop. Returns whether
-    all are numbers."""
-    cdef Py_ssize_t k, m, n = chosen.shape[0]
+            const double[::1] intercept, list runs, int64_t[::1] heads, Py_ssize_t start,
+            Py_ssize_t stop):
+    """w.x_i + b of the rows i = rows[k], start <= k < stop, for those who ask: a run (test, chosen,
+    out, first) gets that of lane chosen[m] as out[m, first + h] where i = test[h]. It waits for
+    i = test[h] at h = heads[of the run], which is moved on. Returns whether all are numbers."""
+    cdef asking runs_of[MAX_RUNS]
+    cdef Py_ssize_t k, m, r, n_runs = len(runs), first
+    cdef const int64_t[::1] test, chosen
+    cdef double[:, ::1] out
     cdef double z[16]
+    cdef double *to
+    cdef int64_t i
+    cdef asking *run
     cdef int undefined = 0
     cdef const fl_multi_kernels *kernels = kernels_for(isa, n_lanes, &w[0])
     cdef const real *weights = &w[0]
     cdef fl_per_column columns = kept_per_column(&X.c, n_lanes, weights, <const real *>NULL,
                                                  <const real *>NULL)
     fl_per_column_plan_next(&columns, &X.c)
+    assert n_runs <= MAX_RUNS
+    for r in range(n_runs):
+        test, chosen, out, first = runs[r]
+        runs_of[r].rows, runs_of[r].size, runs_of[r].head = &test[0], test.shape[0], heads[r]
+        runs_of[r].lanes, runs_of[r].n_lanes = &chosen[0], chosen.shape[0]
+        runs_of[r].out, runs_of[r].length = &out[0, first], out.shape[1]
     with nogil:
         for k in range(start, stop):
             if k + 2 * columns.ahead + 4 < stop:
                 prefetch_row(&X.c, rows[k + 2 * columns.ahead + 4], weights)
             if columns.ahead and k + columns.ahead < stop:
                 fl_prefetch_columns(&X.c, rows[k + columns.ahead], &columns)
-            kernels.respond(row_at(&X.c, rows[k], weights), weights, z)
-            for m in range(n):
-                out[m, k] = intercept[chosen[m]] + z[chosen[m]]
-                undefined |= out[m, k] != out[m, k]
+            i = rows[k]
+            kernels.respond(row_at(&X.c, i, weights), weights, z)
+            for r in range(n_runs):
+                run = &runs_of[r]
+                if run.head == run.size or run.rows[run.head] != i:
+                    continue
+                to = run.out + run.head
+                for m in range(run.n_lanes):
+                    to[m * run.length] = intercept[run.lanes[m]] + z[run.lanes[m]]
+                    undefined |= to[m * run.length] != to[m * run.length]
+                run.head += 1
+    for r in range(n_runs):
+        heads[r] = runs_of[r].head
     return not undefined
 
 
