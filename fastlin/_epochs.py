@@ -140,7 +140,7 @@ class RowOrder:
 def row_order(X: Rows, y: np.ndarray, rows: np.ndarray, shuffle: bool | str, seed: np.ndarray):
     """The order that suits X and y: blocks of many rows that are in no order of y."""
     blocks = min(_BLOCK, len(rows) // _FEWEST_BLOCKS)
-    if blocks < _SMALLEST_BLOCK or _is_sorted(y[rows]):
+    if blocks < _SMALLEST_BLOCK or _is_sorted(y, rows):
         blocks = 0
     row_bytes = max(1, X.nbytes // len(X))
     by_block = blocks * row_bytes <= _FETCH_BLOCK_BYTES
@@ -148,14 +148,10 @@ def row_order(X: Rows, y: np.ndarray, rows: np.ndarray, shuffle: bool | str, see
     return RowOrder(rows, shuffle, seed.copy(), blocks, None if by_block else ahead)
 
 
-def _is_sorted(y: np.ndarray) -> bool:
-    """Whether neighbours in y resemble each other."""
-    if len(y) < 3:
-        return False
-    deviation = y - y.mean()
-    # sums, since a product would wake the threads of BLAS
-    variance = np.square(deviation).sum()
-    return bool((deviation[1:] * deviation[:-1]).sum() > _MAX_CORRELATION * variance)
+def _is_sorted(y: np.ndarray, rows: np.ndarray) -> bool:
+    """Whether the targets of neighbouring rows resemble each other."""
+    squares, products = _order.likeness(np.ascontiguousarray(y, np.float64), rows)
+    return products > _MAX_CORRELATION * squares
 
 
 def train(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _parallel
+from ._class_counts import members_per_class
 from ._core.rows import Rows
 from ._epochs import RowOrder, train
 from ._labels import absent_classes
@@ -159,41 +160,52 @@ class Targets:
             weight = weight * stream.sample_weight
         return Alone(stream, self.rows, job, number[stream.codes], weight)
 
-    def _fold_codes(self, fold: int) -> tuple[np.ndarray, np.ndarray | None]:
-        """Class numbers and sample weights of a training set's rows."""
+    def _fold_codes(self, fold: int) -> np.ndarray:
+        """Class numbers of a training set's rows."""
+        stream = self.stream
+        return self._once(("codes", fold), lambda: stream.codes[stream.memberships[fold]])
 
-        def make():
-            member, stream = self.stream.memberships[fold], self.stream
-            codes = None if stream.codes is None else stream.codes[member]
-            return codes, stream.sample_weight[member] if len(stream.sample_weight) else None
+    def _fold_weight(self, fold: int) -> np.ndarray | None:
+        """Sample weights of a training set's rows."""
+        stream = self.stream
+        if not len(stream.sample_weight):
+            return None
+        return self._once(("weight", fold), lambda: stream.sample_weight[stream.memberships[fold]])
 
-        return self._once(("codes", fold), make)
+    def _counts(self, fold: int) -> np.ndarray:
+        """How many rows of each class there are in a training set."""
+        stream, K = self.stream, len(self.labels)
+        return self._once(
+            ("counts", fold), lambda: members_per_class(stream.codes, stream.memberships[fold], K)
+        )
 
     def _mass(self, fold: int) -> np.ndarray:
         """Sum of the sample weights per class in a training set."""
-        codes, weight = self._fold_codes(fold)
+        weight, K = self._fold_weight(fold), len(self.labels)
+        if weight is None:
+            return self._counts(fold)
         return self._once(
-            ("mass", fold), lambda: np.bincount(codes, weight, minlength=len(self.labels))
+            ("mass", fold), lambda: np.bincount(self._fold_codes(fold), weight, minlength=K)
         )
 
     def _regression_scale(self, fold: int) -> np.ndarray:
         """What sample weights are multiplied by: their mean on the training set shall be 1."""
-        _, weight = self._fold_codes(fold)
-        return np.array([self._factor(weight)])
+        return np.array([self._factor(self._fold_weight(fold))])
 
     def _class_weights(self, job: Job) -> tuple[np.ndarray, np.ndarray]:
         """(classes in the training set, factor of the sample weight per class)."""
-        codes, weight = self._fold_codes(job.fold)
+        weight = self._fold_weight(job.fold)
         spec = job.estimator.class_weight
         key = ("weights", job.fold, repr(sorted(spec.items(), key=repr)) if isinstance(spec, dict)
                else spec)
 
         def make():
-            present = np.flatnonzero(np.bincount(codes, minlength=len(self.labels)))
+            present = np.flatnonzero(self._counts(job.fold))
             table = np.zeros(len(self.labels))
             if spec is None:
                 table[present] = self._factor(weight)
                 return present, table
+            codes = self._fold_codes(job.fold)
             own = np.searchsorted(present, codes)
             combined = effective_weight(spec, self.labels[present], own, weight)
             base = np.ones(len(codes)) if weight is None else weight
@@ -209,7 +221,7 @@ class Targets:
 
     def constant(self, model: Model) -> float:
         """Mean loss of the best constant on the rows of the model."""
-        rule, weight = model.rule, self._fold_codes(model.fold)[1]
+        rule, weight = model.rule, self._fold_weight(model.fold)
         parts = ("loss", "loss_parameter", "fit_intercept")
         key = (model.fold, *(rule[part] for part in parts), model.class_weight.tobytes(),
                model.class_target.tobytes())

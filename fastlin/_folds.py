@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ._class_counts import rows_per_class
 from ._exceptions import warn
 from ._multilabel import as_array, is_multilabel
 from ._params import Integer, shown
@@ -15,7 +16,7 @@ from ._splitters import KFold, StratifiedKFold, n_rows
 from ._targets import check_classification_targets, encode_labels, listed
 
 __all__ = ["Splits", "checked_data", "has_classes", "is_classifier", "is_pairwise", "kind_of",
-           "row_numbers", "splits_of", "warn_of_absent_classes"]  # fmt: skip
+           "order_of", "row_numbers", "splits_of", "warn_of_absent_classes"]  # fmt: skip
 
 Splits = list[tuple[np.ndarray, np.ndarray]]
 
@@ -104,10 +105,21 @@ def _row_numbers(rows: Any, n: int) -> np.ndarray:
             f"{rows.dtype} and shape {rows.shape}."
         )
     rows = rows.astype(np.int64)
+    if not len(rows) or (rows.min() >= 0 and rows.max() < n):
+        return rows
     outside = (rows < -n) | (rows >= n)
     if outside.any():
         raise ValueError(f"cv gave the row {rows[outside][0]}, but X has {n} rows.")
     return np.where(rows < 0, rows + n, rows)
+
+
+def order_of(rows: np.ndarray) -> str:
+    """Say whether row numbers are "rising", in some other "mixed" order, "repeated" or "none"."""
+    if not len(rows):
+        return "none"
+    if (rows[1:] > rows[:-1]).all():
+        return "rising"
+    return "repeated" if (np.diff(np.sort(rows)) == 0).any() else "mixed"
 
 
 def has_classes(y: Any) -> bool:
@@ -135,7 +147,7 @@ def warn_of_absent_classes(y: Any, splits: Splits, names: list[str] | None = Non
     lacking = [
         fold if names is None else names[fold]
         for fold, (train, _) in enumerate(splits)
-        if np.bincount(codes[train], minlength=len(labels)).min() == 0
+        if not rows_per_class(codes, train, len(labels)).all()
     ]
     if lacking:
         warn(

@@ -16,7 +16,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from . import _parallel
 from ._answers import answered
 from ._clone import clone
 from ._exact_pass import fits_exactly_together
-from ._folds import is_classifier, is_pairwise
+from ._folds import is_classifier, is_pairwise, order_of
 from ._held_out import held_out_answers, is_leave_one_out
 from ._memory import machine_bytes
 from ._multilabel import is_multilabel
@@ -74,6 +74,7 @@ class _Data:
         self.is_pairwise = group.steps is None and is_pairwise(group.plan.estimator)
         self.done = dict(group.done)
         self.X_train = self.X_test = None
+        self.taken: dict[bool, Any] = {}
 
     def X_of(self, train: bool) -> Any:
         """Return rows after the steps that are done."""
@@ -88,6 +89,20 @@ class _Data:
     def y_of(self, train: bool) -> Any:
         """Return the targets of the training or test rows."""
         return take(self.plan.y, self.train if train else self.test)
+
+    def y_scored(self, train: bool) -> Any:
+        """The same: of scorers that are known to change nothing, each gets the same array."""
+        if not self.plan.needs_responses_only:
+            return self.y_of(train)
+        if train not in self.taken:
+            self.taken[train] = self.y_of(train)
+        return self.taken[train]
+
+    @cached_property
+    def asked(self) -> np.ndarray:
+        """Rows whose responses give the scores: the test rows, and perhaps the training rows."""
+        both = self.plan.train_scores
+        return np.concatenate([self.test, self.train]) if both else self.test
 
     def params_of(self, params: dict[str, Any], train: bool) -> dict[str, Any]:
         """Return arguments cut to the training or test rows."""
@@ -210,8 +225,9 @@ def _flat_tasks(group: _Group, jobs: list[_Job]) -> list[Callable[[], None]]:
     jobs = _without_closed_forms(group, jobs)
     together, alone = _parted(plan, jobs)
     for batch in _batches(together, group.X):
-        datas = [_Data(group, job.outcome.split) for job in batch]
-        ask = [np.concatenate([d.test, d.train]) if plan.train_scores else d.test for d in datas]
+        by_split = {s: _Data(group, s) for s in {job.outcome.split for job in batch}}
+        datas = [by_split[job.outcome.split] for job in batch]
+        ask = [data.asked for data in datas]
         weight = batch[0].fit_params.get("sample_weight")
         train = [data.train for data in datas]
         answers = _train_together(batch, group.X, plan.y, weight, train, ask, plan.n_jobs,
@@ -282,7 +298,7 @@ def _parted(plan: Plan, jobs: list[_Job]) -> tuple[list[_Job], list[_Job]]:
     together: list[_Job] = []
     alone: list[_Job] = []
     shuffles: dict[int, bool | None] = {}
-    orders = [_order_of(train) for train, _ in plan.splits] if jobs else []
+    orders = [order_of(train) for train, _ in plan.splits] if jobs else []
     for job in jobs:
         c = job.outcome.candidate
         if c not in shuffles:
@@ -297,15 +313,6 @@ def _parted(plan: Plan, jobs: list[_Job]) -> tuple[list[_Job], list[_Job]]:
         fits = fits and len(plan.splits[job.outcome.split][1]) > 0
         (together if fits and shuffles[c] is not None else alone).append(job)
     return together, alone
-
-
-def _order_of(rows: np.ndarray) -> str:
-    """Say whether row numbers are "rising", in some other "mixed" order, "repeated" or "none"."""
-    if not len(rows):
-        return "none"
-    if (np.diff(rows) > 0).all():
-        return "rising"
-    return "repeated" if (np.diff(np.sort(rows)) == 0).any() else "mixed"
 
 
 def _train_together(
@@ -458,7 +465,7 @@ def _fill_scores(job: _Job, data: _Data, models: list, rows: Callable[[bool], An
     def score(train: bool) -> dict[str, float]:
         """Score one part."""
         params = data.params_of(plan.score_params, train)
-        return plan.scorers(models[train], rows(train), data.y_of(train), params)
+        return plan.scorers(models[train], rows(train), data.y_scored(train), params)
 
     outcome.scores = score(train=False)
     outcome.score_time = time.perf_counter() - start

@@ -119,7 +119,7 @@ WRITTEN = {
     "losses": {"value", "slope", "out"},
     "blocks": {"out"},
     "multi": {
-        "lanes", "v", "u", "paid", "sizes", "squares", "out", "w", "state", "room", "sums",
+        "lanes", "v", "u", "paid", "sizes", "squares", "out", "w", "state", "room", "sums", "heads",
     },
     "neighbors": {
         "columns", "values", "entries", "room", "out", "candidates", "distance", "number",
@@ -177,8 +177,8 @@ def test_parallel_does():
 
 # Files between the estimators and the kernels: each knows the kernels of one purpose.
 CALLERS = {
-    "_blocks.py", "_cells.py", "_centred.py", "_columns.py", "_counts.py", "_data.py",
-    "_delimited.py", "_dual_cd.py",
+    "_blocks.py", "_cells.py", "_centred.py", "_class_counts.py", "_columns.py", "_counts.py",
+    "_data.py", "_delimited.py", "_dual_cd.py",
     "_dual_lanes.py", "_dual_newton.py", "_epochs.py", "_face.py", "_gram.py", "_isa.py",
     "_category_hashes.py", "_column_scales.py", "_far_columns.py", "_hstack.py", "_indicators.py",
     "_joint_dual.py", "_joint_dual_newton.py", "_joint_model.py",

@@ -221,3 +221,13 @@ def test_an_order_of_other_rows():
     # as many rows, but others
     other = order.only(np.arange(4, 12))
     assert sorted(other.next()) == list(range(4, 12))
+
+
+def test_likeness_of_neighbours():
+    rng = np.random.default_rng(0)
+    for n, kept in ((1, 1), (2, 2), (50, 50), (1000, 300)):
+        y = 5 + rng.normal(size=n).cumsum()
+        rows = np.sort(rng.permutation(n)[:kept])
+        deviation = y[rows] - y[rows].mean()
+        expected = deviation @ deviation, deviation[1:] @ deviation[:-1]
+        np.testing.assert_allclose(order.likeness(y, rows), expected, rtol=1e-9, atol=1e-12)

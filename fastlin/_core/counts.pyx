@@ -18,6 +18,23 @@ def sort_by_class(const int32_t[::1] codes, int64_t[::1] ends, int64_t[::1] orde
             ends[codes[i]] += 1
 
 
+def members_per_class(const int32_t[::1] codes, const unsigned char[::1] member,
+                      int64_t[::1] counts):
+    """Add the rows of a set to the counts of their classes."""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(codes.shape[0]):
+            counts[codes[i]] += member[i]
+
+
+def rows_per_class(const int32_t[::1] codes, const int64_t[::1] rows, int64_t[::1] counts):
+    """Add some rows to the counts of their classes."""
+    cdef Py_ssize_t k
+    with nogil:
+        for k in range(rows.shape[0]):
+            counts[codes[rows[k]]] += 1
+
+
 def count(Rows X, bint binary, double threshold, const int64_t[::1] order,
           const double[::1] weight, double[::1] counts, double mass, Py_ssize_t start,
           Py_ssize_t stop):

@@ -39,6 +39,22 @@ def shuffle_blocks(const int64_t[::1] rows, int64_t[::1] order, Py_ssize_t block
             position += size
 
 
+def likeness(const double[::1] y, const int64_t[::1] rows):
+    """(sum of squares, sum of products of neighbours) of what y[rows] deviates from its mean."""
+    cdef Py_ssize_t k, n = rows.shape[0]
+    cdef double mean = 0, squares = 0, products = 0, last = 0, now
+    with nogil:
+        for k in range(n):
+            mean += y[rows[k]]
+        mean /= n
+        for k in range(n):
+            now = y[rows[k]] - mean
+            squares += now * now
+            products += now * last
+            last = now
+    return squares, products
+
+
 def draw_with_replacement(const int64_t[::1] rows, int64_t[::1] order, uint64_t[::1] rng):
     """Fill `order` with independent uniform draws from `rows`."""
     cdef Py_ssize_t k, n = rows.shape[0]
