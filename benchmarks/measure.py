@@ -10,20 +10,24 @@ import os
 import platform
 import statistics
 import sys
+import threading
 import time
 import tracemalloc
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 __all__ = [
     "Ratio",
+    "Speedup",
     "cpu_seconds",
     "has_peer",
     "in_turns",
     "machine",
     "missing_peers",
     "ns",
+    "on_two_threads",
     "peak",
     "print_table",
     "ratio",
@@ -43,6 +47,16 @@ class Ratio(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.median:.2f} [{self.least:.2f}, {self.most:.2f}]"
+
+
+class Speedup(NamedTuple):
+    """How many times faster two threads are than one: the CPU time of one over that of the longest
+    way through two, which is what idle cores make of it; what the clock says; and its seconds."""
+
+    cpu: Ratio
+    wall: Ratio
+    one: list[float]
+    two: list[float]
 
 
 def has_peer(name: str) -> bool:
@@ -103,6 +117,42 @@ def ratio(slow: Iterable[float], fast: Iterable[float]) -> Ratio:
     """How many times longer `slow` took than `fast`, round by round."""
     quotients = [a / b for a, b in zip(slow, fast, strict=True)]
     return Ratio(statistics.median(quotients), min(quotients), max(quotients))
+
+
+@contextmanager
+def _cpu_of_threads() -> Iterator[list[float]]:
+    """The CPU seconds of each thread that ends within."""
+    found: list[float] = []
+    run = threading.Thread.run
+
+    def timed(thread: threading.Thread) -> None:
+        try:
+            run(thread)
+        finally:
+            found.append(time.thread_time())
+
+    threading.Thread.run = timed  # type: ignore[method-assign]
+    try:
+        yield found
+    finally:
+        threading.Thread.run = run  # type: ignore[method-assign]
+
+
+def on_two_threads(task: Callable[..., Any], rounds: int) -> Speedup:
+    """Call task(n_jobs=1) and task(n_jobs=2) in turns. The caller waits while the others work, so
+    that its own CPU time and the most of any other thread add up to the longest way."""
+    task(n_jobs=2)
+    cpu: list[list[float]] = [[], []]
+    wall: list[list[float]] = [[], []]
+    for _ in range(rounds):
+        for n_jobs in (1, 2):
+            with _cpu_of_threads() as others:
+                clock, own = time.perf_counter(), time.thread_time()
+                task(n_jobs=n_jobs)
+                own = time.thread_time() - own
+                wall[n_jobs - 1].append(time.perf_counter() - clock)
+            cpu[n_jobs - 1].append(own + max(others, default=0.0))
+    return Speedup(ratio(*cpu), ratio(*wall), *wall)
 
 
 def peak(task: Callable[[], Any]) -> int:

@@ -397,9 +397,10 @@ def _finished(gram: np.ndarray, parts: list, length: int, normalize: bool, symme
 def _normalized(gram: np.ndarray, own: np.ndarray, others: np.ndarray) -> np.ndarray:
     """K(s, t) / sqrt(K(s, s) K(t, t)), written over K; 0 where K(s, s) or K(t, t) is 0."""
     left, right = (np.sqrt(np.where(values > 0, values, 1.0)) for values in (own, others))
+    roots = np.empty((min(_STRIP, len(gram)), len(right)))
     for first in range(0, len(gram), _STRIP):
         strip = gram[first : first + _STRIP]
-        strip /= np.outer(left[first : first + _STRIP], right)
+        strip /= np.outer(left[first : first + _STRIP], right, out=roots[: len(strip)])
     return gram
 
 

@@ -59,22 +59,50 @@ FL_INLINE struct fl_string fl_string_at(const struct fl_strings *s, int64_t i) {
     return found;
 }
 
-/* A hash for the table only: eight bytes at a time. */
+/* At most eight bytes as a number, other ones for other bytes. */
+FL_INLINE uint64_t fl_short_bytes(const uint8_t *p, int64_t size) {
+    uint32_t low, high;
+    if (size < 4) {
+        return size ? p[0] | (uint32_t)p[size / 2] << 8 | (uint32_t)p[size - 1] << 16 : 0;
+    }
+    memcpy(&low, p, 4);
+    memcpy(&high, p + size - 4, 4);
+    return (uint64_t)high << 32 | low;
+}
+
+/* One of the steps of a hash, each one to one in h for a given word and the other way round. */
+FL_INLINE uint64_t fl_string_mix(uint64_t h, uint64_t word) {
+    h = (h ^ word) * 0xff51afd7ed558ccdu;
+    return h ^ h >> 32;
+}
+
+/* A hash for the table only: eight bytes at a time, the last eight as a whole. Strings of the same
+ * size with at most eight bytes never have the same. */
 FL_INLINE uint64_t fl_string_hash(struct fl_string s) {
     uint64_t h = (uint64_t)s.size * 0x9e3779b97f4a7c15u, word;
-    int64_t k = 0;
-    for (; k + 8 <= s.size; k += 8) {
+    if (s.size <= 8) {
+        h = fl_string_mix(h, fl_short_bytes(s.bytes, s.size));
+        return h ^ h >> 29;
+    }
+    for (int64_t k = 0; k < s.size - 8; k += 8) {
         memcpy(&word, s.bytes + k, 8);
-        h = (h ^ word) * 0xff51afd7ed558ccdu;
-        h ^= h >> 32;
+        h = fl_string_mix(h, word);
     }
-    if (k < s.size) {
-        word = 0;
-        memcpy(&word, s.bytes + k, (size_t)(s.size - k));
-        h = (h ^ word) * 0xff51afd7ed558ccdu;
-        h ^= h >> 32;
-    }
+    memcpy(&word, s.bytes + s.size - 8, 8);
+    h = fl_string_mix(h, word);
     return h ^ h >> 29;
+}
+
+/* Whether two strings of one size and hash are the same. */
+FL_INLINE int fl_same_bytes(const uint8_t *a, const uint8_t *b, int64_t size) {
+    uint64_t x[2], y[2];
+    if (size <= 8) return 1;
+    if (size > 16) return memcmp(a, b, (size_t)size) == 0;
+    memcpy(x, a, 8);
+    memcpy(x + 1, a + size - 8, 8);
+    memcpy(y, b, 8);
+    memcpy(y + 1, b + size - 8, 8);
+    return x[0] == y[0] && x[1] == y[1];
 }
 
 /* What has been numbered: the string of each number, its hash, and a table from hashes to numbers
@@ -104,7 +132,7 @@ FL_INLINE uint64_t fl_slot_of(const struct fl_numbered *known, struct fl_string 
         const int64_t number = known->slots[slot] - 1;
         const struct fl_string *other = &known->strings[number];
         if (known->hashes[number] == hash && other->size == s.size &&
-            memcmp(other->bytes, s.bytes, (size_t)s.size) == 0) {
+            fl_same_bytes(other->bytes, s.bytes, s.size)) {
             break;
         }
     }

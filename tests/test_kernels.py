@@ -165,7 +165,7 @@ def test_any_symbols(kernel):
 def test_trees(decay, monkeypatch):
     monkeypatch.setattr(_trees, "_FIRST_ROOM", 1)
     monkeypatch.setattr(_trees, "_PAIRS_PER_CALL", 20)
-    monkeypatch.setattr(_trees, "_CHARACTERS_PER_CALL", 3)
+    monkeypatch.setattr(_trees, "_BYTES_PER_CALL", 3)
     expected = table(reference.trees, TREES, TREES, decay)
     for n_jobs in (None, 2):
         gram = tree_kernel(TREES, None, decay, False, n_jobs=n_jobs)
@@ -217,6 +217,30 @@ def test_more_words_and_productions_than_tables_begin_with():
     gram = tree_kernel([f"(S {' '.join(names)})", *names[:3]], decay=0.01, normalize=False)
     np.testing.assert_allclose(gram[0], [20 + 0.01 * 1.01**2000, 0.01, 0.01, 0.01], rtol=1e-12)
     np.testing.assert_array_equal(gram[1:, 1:], 0.01 * np.eye(3))
+
+
+def test_words_of_all_sizes_differ_by_one_byte():
+    words = [
+        size * "a" if place < 0 else place * "a" + "b" + (size - 1 - place) * "a"
+        for size in [*range(1, 26), 40]
+        for place in range(-1, size)
+    ]
+    gram = tree_kernel([f"(A {word})" for word in words], decay=1.0, normalize=False)
+    np.testing.assert_array_equal(gram, np.eye(len(words)))
+    longer = [f"(A (B x) {n * '(C y)'} (D {word}))" for n in range(6) for word in "zw"]
+    np.testing.assert_allclose(
+        tree_kernel(longer, decay=0.5, normalize=False), table(reference.trees, longer, longer, 0.5)
+    )
+
+
+def test_words_are_parted_where_python_parts_them():
+    codes = [*range(1, 0x3100), 0xD800, 0xDFFF, 0x10000, 0x10FFFF]
+    characters = [chr(code) for code in codes if chr(code) not in "()"]
+    gram = tree_kernel(["(A x y)"], [f"{c}(A{c}x{c}y){c}" if c.isspace() else f"(A x{c}y)"
+                                     for c in characters], decay=1.0, normalize=False)
+    np.testing.assert_array_equal(gram[0], [c.isspace() for c in characters])
+    wide = [f"(A {c}x x{c} {c}{c})" for c in "\u00e9\u1681\u2010\u202a\u3001\ud800\U0001f600"]
+    np.testing.assert_array_equal(tree_kernel(wide), np.eye(len(wide)))
 
 
 # refusals

@@ -1,6 +1,6 @@
 """The contract with src_c/fl_brackets.h; what fields and functions mean stands there."""
 
-from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from .strings cimport fl_numbered
 
@@ -15,7 +15,7 @@ cdef extern from "fl_brackets.h" nogil:
         int64_t children
 
     struct fl_brackets:
-        const uint32_t *text
+        const uint8_t *text
         int64_t at
         int64_t n_nodes
         int64_t first_node

@@ -9,7 +9,7 @@ BARE: int
 class Brackets:
     def __init__(
         self,
-        text: NDArray[np.uint32],
+        text: bytes,
         n_words: int,
         production: NDArray[np.int32],
         starts: NDArray[np.int64],
@@ -21,9 +21,9 @@ class Brackets:
 def by_production(
     production: NDArray[np.int32],
     ends: NDArray[np.int64],
-    of_tree: NDArray[np.int64],
+    of_tree: NDArray[np.int32],
     begins: NDArray[np.int64],
-    order: NDArray[np.int64],
+    order: NDArray[np.int32],
     ordered: NDArray[np.int32],
     rank: NDArray[np.int32],
 ) -> None: ...

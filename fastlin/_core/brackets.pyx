@@ -1,6 +1,6 @@
 """Trees in brackets to numbers of productions, and which nodes are the children of which."""
 
-from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.string cimport memset
 
 from .strings cimport free_numbered, grow_numbered
@@ -9,8 +9,8 @@ EMPTY, OUTSIDE, UNCLOSED, BARE = FL_TREE_EMPTY, FL_TREE_OUTSIDE, FL_TREE_UNCLOSE
 
 
 cdef void *new(int64_t n, size_t size) except NULL:
-    """Memory for n things, all zeros."""
-    cdef void *memory = PyMem_RawCalloc(max(n, 1), size)
+    """Memory for n things."""
+    cdef void *memory = PyMem_RawMalloc(max(n, 1) * size)
     if memory == NULL:
         raise MemoryError()
     return memory
@@ -19,16 +19,16 @@ cdef void *new(int64_t n, size_t size) except NULL:
 cdef class Brackets:
     """A parser of trees, one behind the other in one text.
 
-    `text` holds code points, with at most `n_words` words and as many opening brackets as
+    `text` is UTF-8, with at most `n_words` words and as many opening brackets as
     `production` and `children` have places; `starts` has one more, and begins with 0.
     """
 
     cdef fl_brackets b
-    cdef const uint32_t[::1] text
+    cdef const uint8_t[::1] text
     cdef int32_t[::1] production, children
     cdef int64_t[::1] starts
 
-    def __cinit__(self, const uint32_t[::1] text not None, int64_t n_words,
+    def __cinit__(self, const uint8_t[::1] text not None, int64_t n_words,
                   int32_t[::1] production not None, int64_t[::1] starts not None,
                   int32_t[::1] children not None):
         cdef int64_t n_nodes = production.shape[0]
@@ -54,7 +54,7 @@ cdef class Brackets:
         PyMem_RawFree(self.b.kept)
 
     def read(self, const int64_t[::1] ends, int64_t[::1] sizes, Py_ssize_t tree, int64_t budget):
-        """Read tree `tree` and those behind it, until about `budget` characters are read. Tree i
+        """Read tree `tree` and those behind it, until about `budget` bytes are read. Tree i
         ends before ends[i], and gets sizes[i] nodes. Returns (the next tree, what is wrong with it
         or 0)."""
         cdef int status = FL_TREE_FULL
@@ -76,7 +76,7 @@ cdef class Brackets:
 
 
 def by_production(const int32_t[::1] production, const int64_t[::1] ends,
-                  const int64_t[::1] of_tree, int64_t[::1] begins, int64_t[::1] order,
+                  const int32_t[::1] of_tree, int64_t[::1] begins, int32_t[::1] order,
                   int32_t[::1] ordered, int32_t[::1] rank):
     """The nodes of each tree by production, then by number, and the place of each in that.
 

@@ -88,7 +88,8 @@ def tree_pairs(const int64_t[::1] ends, const int32_t[::1] production, const int
                int64_t first_column, double decay, bint symmetric, int64_t[::1] place,
                int64_t stop, int64_t budget, int64_t[::1] shift, int32_t[::1] first,
                int32_t[::1] last, double[::1] room, double[::1] total, double[:, ::1] out):
-    """Fill rows of the Gram matrix from `place` on, until row `stop`.
+    """Fill rows of the Gram matrix from `place` on, until row `stop`; if symmetric from the
+    diagonal on, and columns alike.
 
     Tree v has the nodes ends[v] ... ends[v + 1] - 1 of the arrays, which number them from 0 in each
     tree; column j is tree first_column + j. place = (i, j, nodes of i taken so far); `shift`,
@@ -112,6 +113,8 @@ def tree_pairs(const int64_t[::1] ends, const int32_t[::1] production, const int
             if a < A.n:
                 break
             out[i, j] = total[0]
+            if symmetric:
+                out[j, i] = total[0]
             budget -= A.n + B.n
             a = 0
             j += 1
