@@ -70,9 +70,11 @@ FL_INLINE uint64_t fl_short_bytes(const uint8_t *p, int64_t size) {
     return (uint64_t)high << 32 | low;
 }
 
-/* One of the steps of a hash, each one to one in h for a given word and the other way round. */
+/* One of the steps of a hash, each one to one in h for a given word and the other way round. The
+ * last bytes of a word are its highest bits, which a product alone would leave there. */
 FL_INLINE uint64_t fl_string_mix(uint64_t h, uint64_t word) {
-    h = (h ^ word) * 0xff51afd7ed558ccdu;
+    h ^= word;
+    h = (h ^ h >> 29) * 0xff51afd7ed558ccdu;
     return h ^ h >> 32;
 }
 
