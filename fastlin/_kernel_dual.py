@@ -42,10 +42,11 @@ __all__ = ["KernelFit", "solve_kernel"]
 _PER_CALL = 1 << 24
 # The gap of the rows at hand goes to this share of tol before all rows are looked at
 _WITHIN = 0.5
-# So few rows are often done before each has moved: their gap is looked at more often
-_OFTEN = 2000
-# Rows are left out when so many can be, of no fewer than
-_WORTH, _FEW_ROWS = 0.25, 200
+# So few rows are often done before each has moved: their gap is looked at more often, but on the
+# fewest a look costs as much as so many steps
+_OFTEN, _WORTH_A_LOOK = 2000, 150
+# Rows are left out when so many can be, of no fewer than, after so many steps or a tenth of n
+_WORTH, _FEW_ROWS, _SOON = 0.25, 200, 1000
 # Those that stay are kept in float, half as far to fetch, as long as what it rounds away is about
 # this share of tol
 _ROUNDED = 0.1
@@ -191,12 +192,13 @@ class _Pairs:
 
     def ascend(self, tol: float, most: int, best: _Best) -> int:
         """Move pairs until the gap of these rows is `tol` of P; returns how many."""
-        taken, looked, first_look = 0, 0, min(1000, len(self.y))
+        taken, looked, first_look = 0, 0, min(_SOON, len(self.y) // 10)
         while taken < most:
             if is_cancelled():
                 raise Cancelled
             share = 8 if len(self.y) <= _OFTEN else 2
-            chunk = max(16, min(len(self.y) // share, _PER_CALL // (4 * len(self.y))))
+            chunk = max(len(self.y) // share, _WORTH_A_LOOK)
+            chunk = max(16, min(chunk, _PER_CALL // (4 * len(self.y))))
             wanted = min(looked + chunk, most) - taken
             moved, missing, top, bottom = self._run(wanted)
             taken += moved

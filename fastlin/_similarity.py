@@ -18,7 +18,7 @@ from ._blocks import column_squares, rmatvec
 from ._core.rows import Rows
 from ._data import rows_of
 from ._params import shown
-from ._vectors import Vectors, dot_products, gaussian, in_strips, polynomial
+from ._vectors import Vectors, dot_products, gaussian, in_triangle, polynomial
 
 __all__ = ["NAMES", "Similarity", "samples_of", "scale_of", "similarity_of", "takes_rows"]
 
@@ -126,14 +126,14 @@ class _OfVectors(Similarity):
         """Some of the samples."""
         return samples.taken(rows)
 
-    def _block(self, A: Vectors, rows: Any, B: Vectors,
-               out: np.ndarray | None = None) -> np.ndarray:
-        """K of some rows of A with all of B."""
+    def _block(self, A: Vectors, rows: Any, B: Vectors, out: np.ndarray | None = None,
+               begin: int = 0) -> np.ndarray:
+        """K of some rows of A with those of B from one on."""
         if self.kind == "linear":
-            return dot_products(A, rows, B, out)
+            return dot_products(A, rows, B, out, begin)
         if self.kind == "poly":
-            return polynomial(A, rows, B, self.degree, self.gamma, self.coef0)
-        return gaussian(A, rows, B, self.gamma, out)
+            return polynomial(A, rows, B, self.degree, self.gamma, self.coef0, begin)
+        return gaussian(A, rows, B, self.gamma, out, begin)
 
     def block(self, A: Vectors, rows: np.ndarray, B: Vectors,
               out: np.ndarray | None = None) -> np.ndarray:
@@ -145,9 +145,13 @@ class _OfVectors(Similarity):
         """K of all pairs."""
         n = len(samples)
         samples.measure()  # before threads ask for it at once
-        with np.errstate(over="ignore", invalid="ignore"):
-            found = in_strips(lambda rows: self._block(samples, rows, samples), n, n, self.n_jobs)
-        return self._checked(found, n, n)
+
+        def block(rows: slice, begin: int) -> np.ndarray:
+            with np.errstate(over="ignore", invalid="ignore"):
+                found = self._block(samples, rows, samples, begin=begin)
+            return self._checked(found, rows.stop - rows.start, n - begin)
+
+        return in_triangle(block, n, self.n_jobs)
 
     def diagonal(self, samples: Vectors) -> np.ndarray:
         """K of each sample with itself."""

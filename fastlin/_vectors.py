@@ -18,12 +18,15 @@ from ._core.rows import Rows
 from ._isa import ISA
 from ._row_slices import rows_taken
 from ._scores import score_rows
+from ._strings import mirror
 
-__all__ = ["Vectors", "dot_products", "gaussian", "in_strips", "polynomial"]
+__all__ = ["Vectors", "dot_products", "gaussian", "in_strips", "in_triangle", "polynomial"]
 
 # Numbers of a strip of the Gram matrix, and of rows that are spread out: some 50 ms, and 32 MB
 _STRIP = 1 << 21
 _SPREAD = 1 << 22
+# Rows of a symmetric matrix at a time: half a block on the diagonal is made twice
+_FEW_ROWS = 128
 _EPS = float(np.finfo(np.float64).eps)
 # The error of gamma |x - z|^2 that is taken
 _CLOSE = 1e-6
@@ -86,23 +89,24 @@ class Vectors:
 
 
 def dot_products(A: Vectors, rows: slice | np.ndarray, B: Vectors,
-                 out: np.ndarray | None = None) -> np.ndarray:
-    """Products of some rows of A with all rows of B."""
+                 out: np.ndarray | None = None, begin: int = 0) -> np.ndarray:
+    """Products of some rows of A with the rows of B from one on."""
     if B.dense is not None:
-        return np.matmul(A.spread(rows), B.dense.T, out=out)
+        return np.matmul(A.spread(rows), B.dense[begin:].T, out=out)
     numbers = np.arange(len(A))[rows]
-    out = np.empty((len(numbers), len(B))) if out is None else out
+    others = rows_taken(B.X, np.arange(begin, len(B))) if begin else B.X
+    out = np.empty((len(numbers), len(others))) if out is None else out
     step = max(1, _SPREAD // B.X.shape[1])
     for first in range(0, len(numbers), step):
         W = A.spread(numbers[first : first + step])
-        out[first : first + step] = score_rows(B.X, W, np.zeros(len(W))).T
+        out[first : first + step] = score_rows(others, W, np.zeros(len(W))).T
     return out
 
 
 def polynomial(A: Vectors, rows: slice | np.ndarray, B: Vectors, degree: int, gamma: float,
-               coef0: float) -> np.ndarray:
-    """(gamma x.z + coef0)^degree of some rows of A with all of B."""
-    base = dot_products(A, rows, B)
+               coef0: float, begin: int = 0) -> np.ndarray:
+    """(gamma x.z + coef0)^degree of some rows of A with those of B from one on."""
+    base = dot_products(A, rows, B, begin=begin)
     base *= gamma
     base += coef0
     out, rest = None, degree
@@ -117,18 +121,18 @@ def polynomial(A: Vectors, rows: slice | np.ndarray, B: Vectors, degree: int, ga
 
 
 def gaussian(A: Vectors, rows: slice | np.ndarray, B: Vectors, gamma: float,
-             out: np.ndarray | None = None) -> np.ndarray:
-    """exp(-gamma |x - z|^2) of some rows of A with all of B."""
+             out: np.ndarray | None = None, begin: int = 0) -> np.ndarray:
+    """exp(-gamma |x - z|^2) of some rows of A with those of B from one on."""
     if gamma * max(A.rounding, B.rounding) > _CLOSE:
         raise ValueError(
             "rows of X lie so far from each other, or sparse ones from 0, that rounding hides "
             f"their distances at gamma={gamma:g}: scale the columns, or choose a lower gamma."
         )
-    out = np.ascontiguousarray(dot_products(A, rows, B, out))
-    _gram.gaussian(ISA, out, gamma, np.ascontiguousarray(A.squares[rows]), B.squares)
+    out = np.ascontiguousarray(dot_products(A, rows, B, out, begin))
+    _gram.gaussian(ISA, out, gamma, np.ascontiguousarray(A.squares[rows]), B.squares[begin:])
     if A is B:
         numbers = np.arange(len(A))[rows]
-        out[np.arange(len(numbers)), numbers] = 1.0
+        out[np.arange(len(numbers)), numbers - begin] = 1.0
     return out
 
 
@@ -145,5 +149,25 @@ def in_strips(block: Callable[[slice], np.ndarray], n_rows: int, n_columns: int,
         out[rows] = block(rows)
 
     tasks = [partial(fill, slice(k, min(k + step, n_rows))) for k in range(0, n_rows, step)]
+    _parallel.run(tasks, n_jobs)
+    return out
+
+
+def in_triangle(block: Callable[[slice, int], np.ndarray], n: int,
+                n_jobs: int | None) -> np.ndarray:
+    """A symmetric matrix of which `block(rows, k)` gives some rows, from column k on."""
+    out = np.empty((n, n))
+    step = max(1, min(_STRIP // max(1, n), _FEW_ROWS))
+
+    def fill(rows: slice) -> None:
+        """A strip and its mirror image, unless the run is given up."""
+        if _parallel.is_cancelled():
+            raise _parallel.Cancelled
+        found, size = block(rows, rows.start), rows.stop - rows.start
+        mirror(found[:, :size])
+        out[rows, rows.start :] = found
+        out[rows.stop :, rows] = found[:, size:].T
+
+    tasks = [partial(fill, slice(k, min(k + step, n))) for k in range(0, n, step)]
     _parallel.run(tasks, n_jobs)
     return out

@@ -24,7 +24,7 @@ from ._strings import (
     subsequence_gram,
 )
 from ._trees import as_trees, tree_diagonal, tree_gram
-from ._vectors import Vectors, dot_products, gaussian, in_strips, polynomial
+from ._vectors import Vectors, dot_products, gaussian, in_strips, in_triangle, polynomial
 
 __all__ = [
     "linear_kernel",
@@ -85,7 +85,7 @@ def linear_kernel(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> np.nda
     """
     _check(n_jobs=n_jobs)
     A, B = _pair(X, Y, centred=False)
-    return _of_vectors(partial(_dots, A, B), A, B, n_jobs)
+    return _of_vectors(partial(dot_products, A, B=B), A, B, n_jobs)
 
 
 def polynomial_kernel(X: Any, Y: Any = None, degree: int = 3, gamma: float | None = None,
@@ -133,8 +133,8 @@ def polynomial_kernel(X: Any, Y: Any = None, degree: int = 3, gamma: float | Non
     _check(degree=degree, gamma=gamma, coef0=coef0, n_jobs=n_jobs)
     A, B = _pair(X, Y, centred=False)
     gamma = 1.0 / A.X.shape[1] if gamma is None else gamma
-    work = partial(polynomial, degree=degree, gamma=gamma, coef0=coef0)
-    return _of_vectors(lambda rows: work(A, rows, B), A, B, n_jobs)
+    work = partial(polynomial, A, B=B, degree=degree, gamma=gamma, coef0=coef0)
+    return _of_vectors(work, A, B, n_jobs)
 
 
 def rbf_kernel(X: Any, Y: Any = None, gamma: float | None = None, *,
@@ -180,7 +180,7 @@ def rbf_kernel(X: Any, Y: Any = None, gamma: float | None = None, *,
     _check(gamma=gamma, n_jobs=n_jobs)
     A, B = _pair(X, Y, centred=True)
     gamma = 1.0 / A.X.shape[1] if gamma is None else float(gamma)
-    return _of_vectors(lambda rows: gaussian(A, rows, B, gamma), A, B, n_jobs)
+    return _of_vectors(partial(gaussian, A, B=B, gamma=gamma), A, B, n_jobs)
 
 
 def string_subsequence_kernel(S: Any, T: Any = None, length: int = 3, decay: float = 0.5,
@@ -364,19 +364,20 @@ def _pair(X: Any, Y: Any, centred: bool) -> tuple[Vectors, Vectors]:
     return first, first if Y is None else Vectors(others, centre)
 
 
-def _dots(A: Vectors, B: Vectors, rows: slice) -> np.ndarray:
-    """Dot products of some rows."""
-    return dot_products(A, rows, B)
-
-
-def _of_vectors(block: Callable[[slice], np.ndarray], A: Vectors, B: Vectors,
+def _of_vectors(work: Callable[..., np.ndarray], A: Vectors, B: Vectors,
                 n_jobs: int | None) -> np.ndarray:
     """The Gram matrix; exactly symmetric, where it is one of the same rows."""
     for each in (A, B):
         each.measure()  # before threads ask for it at once
-    with np.errstate(over="ignore", invalid="ignore"):
-        gram = _finite(in_strips(block, len(A), len(B), n_jobs))
-    return 0.5 * (gram + gram.T) if A is B else gram
+
+    def block(rows: slice, begin: int = 0) -> np.ndarray:
+        """Some rows of it, from a column on."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return _finite(work(rows=rows, begin=begin))
+
+    if A is B:
+        return in_triangle(block, len(A), n_jobs)
+    return in_strips(block, len(A), len(B), n_jobs)
 
 
 def _finished(gram: np.ndarray, parts: list, length: int, normalize: bool, symmetric: bool,

@@ -76,6 +76,7 @@ def test_vectors(name, left, right, monkeypatch):
         np.testing.assert_allclose(gram, table(one, X, Y), rtol=1e-11)
     own = kernel(left(X), **arguments)
     np.testing.assert_allclose(own, table(one, X, X), rtol=1e-11)
+    np.testing.assert_array_equal(kernel(left(X), n_jobs=2, **arguments), own)
     assert_kernel(own)
 
 
