@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-__all__ = ["Cancelled", "aside", "is_cancelled", "n_threads", "portions", "run"]
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+__all__ = ["Cancelled", "aside", "feed", "is_cancelled", "n_threads", "portions", "run"]
 
 # Seconds between two looks at Ctrl-C, where a wait for threads can't be interrupted (Windows).
 _GLANCE = 0.2
@@ -120,6 +123,57 @@ def run(
     threads = min(n_threads(n_jobs), len(tasks))
     if threads <= 1:
         return [task() for task in tasks]
+    return _in_threads(
+        threads, lambda pool, begin: [pool.submit(begin, task) for task in tasks], cancel
+    )
+
+
+def feed(
+    items: Iterable[Any], work: Callable[[Iterator[Any]], Any], n_jobs: int | None
+) -> list[Any]:
+    """Call `work` in each thread with an iterator over the items that it gets, and return the
+    results. Items are made in the caller's thread, a few ahead, and each goes to the thread that
+    asks first. The first exception, Ctrl-C included, ends it all as in `run`."""
+    threads = n_threads(n_jobs)
+    if threads == 1:
+        return [work(iter(items))]
+    from queue import SimpleQueue
+
+    made: SimpleQueue[Any] = SimpleQueue()
+    room = threading.Semaphore(2 * threads)
+    end = object()
+
+    def taken() -> Iterator[Any]:
+        while (item := made.get()) is not end:
+            room.release()
+            if is_cancelled():
+                raise Cancelled
+            yield item
+
+    def begin_all(pool: ThreadPoolExecutor, begin: Callable) -> list[Future]:
+        try:
+            futures = [pool.submit(begin, lambda: work(taken())) for _ in range(threads)]
+            for item in items:
+                while not room.acquire(timeout=_GLANCE) and not any(f.done() for f in futures):
+                    pass
+                # Before the end only one that failed.
+                if any(future.done() for future in futures):
+                    break
+                made.put(item)
+        finally:
+            for _ in range(threads):
+                made.put(end)
+        return futures
+
+    return _in_threads(threads, begin_all, None)
+
+
+def _in_threads(
+    threads: int, begin_all: Callable[[ThreadPoolExecutor, Callable], list[Future]],
+    cancel: Callable[[], None] | None,
+) -> list[Any]:
+    """Return the results of the futures that `begin_all` submits, given a pool and what calls a
+    task in it."""
     from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
     this = _Run(getattr(_local, "run", None))
@@ -131,7 +185,7 @@ def run(
     with ThreadPoolExecutor(threads) as pool:
         try:
             # inside, since Ctrl-C may come while tasks are still handed over
-            futures = [pool.submit(begin, task) for task in tasks]
+            futures = begin_all(pool, begin)
             pending = set(futures)
             while pending:
                 done, pending = wait(pending, _GLANCE, FIRST_EXCEPTION)

@@ -17,7 +17,7 @@ from ._arrow_text import ArrowText, arrow_text
 from ._core.documents import Block, ascii_run, block_of_buffers
 from ._params import shown
 
-__all__ = ["Share", "shares_of", "text_blocks"]
+__all__ = ["NumberedBlock", "Share", "numbered", "shares_of", "text_blocks"]
 
 # Characters and documents handed to C at a time: enough to hide the cost of a call, and little
 # memory for the encoded copies.
@@ -34,6 +34,14 @@ class Share(NamedTuple):
     blocks: list[Block]
 
 
+class NumberedBlock(NamedTuple):
+    """A block, its number, and that of its first row."""
+
+    number: int
+    first_row: int
+    block: Block
+
+
 def text_blocks(analysis: TextAnalysis, X: Any, errors: str) -> Iterator[Block]:
     """Cut documents into blocks, decoded and preprocessed as far as the kernels do not.
 
@@ -46,6 +54,14 @@ def text_blocks(analysis: TextAnalysis, X: Any, errors: str) -> Iterator[Block]:
     # A generator may make documents that do not fit in memory together.
     n_held = _BLOCK_DOCUMENTS if hasattr(X, "__len__") else 1
     return _listed_blocks(analysis, check_documents(X), n_held, c_preprocesses, errors)
+
+
+def numbered(blocks: Iterator[Block]) -> Iterator[NumberedBlock]:
+    """Number blocks."""
+    first_row = 0
+    for number, block in enumerate(blocks):
+        yield NumberedBlock(number, first_row, block)
+        first_row += block.n_documents
 
 
 def shares_of(blocks: Iterator[Block], n_threads: int) -> Iterator[list[Share]]:

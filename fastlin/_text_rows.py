@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,13 +14,15 @@ from ._parallel import Cancelled, is_cancelled, run
 from ._params import shown
 
 __all__ = [
-    "CsrArrays", "RowsOutput", "as_output", "encode_features", "joined", "refuse",
+    "BlocksOutput", "CsrArrays", "RowsOutput", "as_output", "encode_features", "joined", "refuse",
 ]  # fmt: skip
 
 
 # Entries after which rows are enough to tell from how many there will be, and how many are asked
 # for at once then.
 _TRIAL, _PLENTY = 1 << 16, 1 << 24
+# Entries that a block of words and pairs of them seldom has more of.
+_BLOCK_ENTRIES = 1 << 17
 
 
 class CsrArrays(NamedTuple):
@@ -33,11 +36,11 @@ class CsrArrays(NamedTuple):
 class RowsOutput:
     """The three arrays of a CSR matrix, growing as rows arrive."""
 
-    def __init__(self, dtype: Any, n_rows: int | None):
+    def __init__(self, dtype: Any, n_rows: int | None, n_entries: int = 4096):
         self.expected_rows = n_rows
         self.indptr = np.zeros(1024 if n_rows is None else n_rows + 1, np.int64)
-        self.indices = np.empty(4096, np.int32)
-        self.data = np.empty(4096, dtype)
+        self.indices = np.empty(n_entries, np.int32)
+        self.data = np.empty(n_entries, dtype)
 
     def take_rows(self, hasher: TextHasher, n_rows: int, first_row: int = 0) -> None:
         """Fetch the rows of a loaded block; Ctrl-C is seen between the calls.
@@ -70,6 +73,89 @@ class RowsOutput:
         _resize(self.indices, hasher.nnz)
         _resize(self.data, hasher.nnz)
         return CsrArrays(self.indptr[: hasher.n_rows + 1], self.indices, self.data)
+
+
+class _Segment:
+    """Rows of some blocks, the last of which may not be written yet."""
+
+    def __init__(self, size: int, dtype: Any):
+        self.ends = [np.zeros(1, np.int64)]
+        self.indices, self.data = np.empty(size, np.int32), np.empty(size, dtype)
+        self.used = 0
+
+    def arrays(self) -> CsrArrays:
+        """Return the three arrays, cut to size."""
+        _resize(self.indices, self.used)
+        _resize(self.data, self.used)
+        return CsrArrays(np.concatenate(self.ends), self.indices, self.data)
+
+
+class BlocksOutput:
+    """The three arrays of a CSR matrix, to which threads add blocks of rows as they finish them.
+
+    A block gets its place once the lengths of all before it are known, and is copied there while
+    it still lies in a cache. So all threads write the matrix, once, and none waits for another.
+
+    Parameters
+    ----------
+    dtype : dtype
+    n_rows : int or None
+        How many there will be, if known.
+    """
+
+    def __init__(self, dtype: Any, n_rows: int | None):
+        self._dtype, self._expected_rows = dtype, n_rows
+        self._lock = threading.Lock()
+        self._segments: list[_Segment] = []
+        self._free: list[RowsOutput] = []
+        # Blocks that others stand before, which are still on their way.
+        self._held: dict[int, tuple[RowsOutput, int, int]] = {}
+        self._next = self._n_rows = self._nnz = 0
+
+    def scratch(self) -> RowsOutput:
+        """Return arrays for a block."""
+        with self._lock:
+            if self._free:
+                return self._free.pop()
+        return RowsOutput(self._dtype, None, _BLOCK_ENTRIES)
+
+    def put(self, number: int, block: RowsOutput, n_rows: int, nnz: int) -> None:
+        """Add the block of a number; blocks count from 0."""
+        placed = []
+        with self._lock:
+            self._held[number] = block, n_rows, nnz
+            while self._next in self._held:
+                placed.append(self._place(*self._held.pop(self._next)))
+                self._next += 1
+        for block, segment, first, last in placed:
+            segment.indices[first:last] = block.indices[: last - first]
+            segment.data[first:last] = block.data[: last - first]
+        with self._lock:
+            self._free += [block for block, *_ in placed]
+
+    def _place(self, block: RowsOutput, n_rows: int, nnz: int) -> tuple[RowsOutput, Any, int, int]:
+        """Say where a block goes, the next in order."""
+        self._n_rows += n_rows
+        self._nnz += nnz
+        if not self._segments or self._segments[-1].used + nnz > len(self._segments[-1].data):
+            size = max(nnz, self._nnz if self._segments else 0)
+            if self._expected_rows is not None and self._n_rows:
+                # Memory that is not used in the end costs nothing.
+                left = self._expected_rows - self._n_rows
+                expected = nnz + int(1.1 * self._nnz / self._n_rows * left)
+                size = max(nnz, min(expected, max(16 * self._nnz, _PLENTY)))
+            self._segments.append(_Segment(size, self._dtype))
+        segment = self._segments[-1]
+        first = segment.used
+        segment.ends.append(block.indptr[1 : n_rows + 1] + first)
+        segment.used += nnz
+        return block, segment, first, segment.used
+
+    def arrays(self, n_jobs: int | None) -> CsrArrays:
+        """Return the three arrays, once all blocks are put."""
+        if not self._segments:
+            return _Segment(0, self._dtype).arrays()
+        return joined([segment.arrays() for segment in self._segments], n_jobs)
 
 
 def as_output(arrays: CsrArrays, n_features: int, output: str) -> Any:

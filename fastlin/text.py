@@ -15,15 +15,14 @@ import numpy as np
 
 from ._analyzers import STANDARD_PATTERN, TextAnalysis, check_documents
 from ._base import Estimator
-from ._core.documents import Block
 from ._core.ngrams import NgramTable
 from ._core.text import TextHasher
 from ._isa import ISA
-from ._parallel import n_threads, run
+from ._parallel import feed, n_threads
 from ._params import Boolean, Constraint, Either, FloatType, Integer, OneOf
-from ._text_blocks import Share, shares_of, text_blocks
+from ._text_blocks import NumberedBlock, numbered, text_blocks
 from ._text_docs import ANALYSIS_NOTES, ANALYSIS_PARAMETERS, N_JOBS
-from ._text_rows import CsrArrays, RowsOutput, as_output, encode_features, joined, refuse
+from ._text_rows import BlocksOutput, CsrArrays, RowsOutput, as_output, encode_features, refuse
 from ._vocabulary import word_table
 
 __all__ = ["HashedNgram", "HashingVectorizer"]
@@ -346,29 +345,26 @@ class HashingVectorizer(TextAnalysis, Estimator):
         # Threads share the table, which nothing changes.
         stop_words = word_table(self._compiled_stop_words())
         if threads == 1:
-            return self._hash_blocks(blocks, n_rows, 0, stop_words)
-        parts: list[CsrArrays] = []
-        for shares in shares_of(blocks, threads):
-            parts += run(
-                [functools.partial(self._hash_share, share, stop_words) for share in shares],
-                threads,
-            )
-        return joined(parts, threads) if parts else self._hash_blocks(iter(()), 0, 0, None)
+            hasher, output = self._hasher(stop_words), RowsOutput(self.dtype, n_rows)
+            for block in blocks:
+                hasher.load(block)
+                output.take_rows(hasher, block.n_documents)
+            return output.arrays(hasher)
+        whole = BlocksOutput(self.dtype, n_rows)
+        feed(numbered(blocks), functools.partial(self._hash_fed, whole, stop_words), threads)
+        return whole.arrays(threads)
 
-    def _hash_share(self, share: Share, stop_words: NgramTable | None) -> CsrArrays:
-        """Hash what a thread got."""
-        n_rows = sum(block.n_documents for block in share.blocks)
-        return self._hash_blocks(iter(share.blocks), n_rows, share.first_row, stop_words)
-
-    def _hash_blocks(
-        self, blocks: Iterator[Block], n_rows: int | None, first: int, stop_words: NgramTable | None
-    ) -> CsrArrays:
-        """Hash blocks whose first row has a number; `n_rows` is how many there are, if known."""
-        hasher, output = self._hasher(stop_words), RowsOutput(self.dtype, n_rows)
-        for block in blocks:
+    def _hash_fed(
+        self, whole: BlocksOutput, stop_words: NgramTable | None, fed: Iterator[NumberedBlock]
+    ) -> None:
+        """Hash the blocks that a thread gets."""
+        hasher = self._hasher(stop_words)
+        for number, first_row, block in fed:
+            hasher.forget()
             hasher.load(block)
-            output.take_rows(hasher, block.n_documents, first)
-        return output.arrays(hasher)
+            rows = whole.scratch()
+            rows.take_rows(hasher, block.n_documents, first_row)
+            whole.put(number, rows, hasher.n_rows, hasher.nnz)
 
     def _hash_features(self, documents: Iterator) -> CsrArrays:
         """Let Python analyse, and C hash and count what it finds."""

@@ -14,7 +14,7 @@ import pytest
 import fastlin
 from fastlin import SGDClassifier, _scores
 from fastlin._learner import make_learner
-from fastlin._parallel import Cancelled, aside, n_threads, run
+from fastlin._parallel import Cancelled, aside, feed, is_cancelled, n_threads, run
 from fastlin._sgd import make_rule
 
 # Far more than it takes, and far less than the fits would.
@@ -203,3 +203,64 @@ def test_a_call_aside_is_given_up_with_its_run():
         run([fails, waits], 2)
     assert time.monotonic() - started < PATIENCE / 2
     release.set()
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+def test_threads_are_fed_what_the_caller_makes(n_jobs):
+    makers = set()
+
+    def items():
+        for k in range(100):
+            makers.add(threading.get_ident())
+            yield k
+
+    parts = feed(items(), list, n_jobs)
+    assert len(parts) == n_jobs
+    assert sorted(k for part in parts for k in part) == list(range(100))
+    assert all(part == sorted(part) for part in parts)
+    assert makers == {threading.get_ident()}
+    assert feed([], list, n_jobs) == [[]] * n_jobs
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+def test_an_error_ends_the_feeding(n_jobs):
+    made = []
+
+    def endless():
+        while True:
+            made.append(1)
+            yield len(made)
+
+    def fails(items):
+        for k in items:
+            if k == 50:
+                raise RuntimeError("at fifty")
+
+    with pytest.raises(RuntimeError, match="at fifty"):
+        feed(endless(), fails, n_jobs)
+    assert len(made) < 100
+
+    def broken():
+        yield from range(50)
+        raise RuntimeError("while it is made")
+
+    taken = []
+    with pytest.raises(RuntimeError, match="while it is made"):
+        feed(broken(), taken.extend, n_jobs)
+    assert n_jobs > 1 or taken == list(range(50))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+def test_ctrl_c_ends_the_feeding():
+    def work(items):
+        for _ in items:
+            while not is_cancelled():
+                time.sleep(0.001)
+
+    def interrupt():
+        time.sleep(0.1)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        feed(iter(int, 1), work, 2)

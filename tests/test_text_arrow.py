@@ -46,6 +46,22 @@ def test_columns_equal_lists_for_any_number_of_threads(params):
         assert_same(HashingVectorizer(n_jobs=1 + k % 2, **params).transform(column), expected)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n_jobs", [2, 5])
+def test_blocks_of_any_length_come_in_order(n_jobs, dtype, monkeypatch):
+    monkeypatch.setattr("fastlin._text_blocks._BLOCK_DOCUMENTS", 1)
+    monkeypatch.setattr("fastlin._text_rows._BLOCK_ENTRIES", 4)
+    # Rows so far say that there will be a few entries, or many: more arrays are needed, or less.
+    long = " ".join(f"w{k}" for k in range(3000))
+    for texts in ([*DOCUMENTS, long], [long, *DOCUMENTS], ["", "", long], [""] * 9, ["a b"] * 40):
+        for plenty in (1, 1 << 24):
+            monkeypatch.setattr("fastlin._text_rows._PLENTY", plenty)
+            expected = HashingVectorizer(dtype=dtype).transform(texts)
+            vectorizer = HashingVectorizer(dtype=dtype, n_jobs=n_jobs)
+            assert_same(vectorizer.transform(texts), expected)
+            assert_same(vectorizer.transform(iter(texts)), expected)
+
+
 def test_what_a_column_may_not_hold():
     pa = pytest.importorskip("pyarrow")
     with pytest.raises(TypeError, match="Row 3: .* got None"):

@@ -12,8 +12,8 @@ from libc.stdint cimport int32_t, uint16_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from .text cimport (
-    FL_TEXT_BUCKETS, FL_WORDS_CHAR_WB, FL_WORDS_PADDING, fl_text_entry, fl_words_shortcut,
-    fl_words_starts_capacity
+    FL_PREFETCH, FL_TEXT_BUCKETS, FL_WORDS_CHAR_WB, FL_WORDS_PADDING, fl_text_entry,
+    fl_words_shortcut, fl_words_starts_capacity
 )
 
 # What calls of those who read blocks answer.
@@ -163,6 +163,8 @@ def ascii_run(list documents, Py_ssize_t first, Py_ssize_t last, Py_ssize_t n_ch
     cdef Py_ssize_t k = first, size = 0
     last = min(last, len(documents))
     while k < last and size < n_characters:
+        # Texts lie anywhere.
+        FL_PREFETCH(list_item(documents, min(k + 16, last - 1)))
         document = documents[k]
         if type(document) is not str or not PyUnicode_IS_ASCII(document):
             break

@@ -136,6 +136,10 @@ cdef class TextHasher:
         self.begun = False
         self.n_spans = block.n_documents
 
+    def forget(self):
+        """Let the next row be the first one; the loaded block must be finished."""
+        self.n_rows = self.nnz = 0
+
     def load_features(self, list features):
         """Hash the features (bytes) of one row as they are; DONE, TOO_MANY or TOO_LONG."""
         cdef bytes feature
