@@ -42,6 +42,7 @@ MODULES = {
     "text": ["fl_text.c", "fl_text_dispatch.c"],
     "ngrams": ["fl_ngrams.c", "fl_ngrams_text.c"],
     "names": [],
+    "levels": [],
     "parse": ["fl_svmlight.c"],
     "encode": [],
     "hashed": [],

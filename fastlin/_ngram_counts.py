@@ -15,14 +15,27 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._analyzers import TextAnalysis, check_documents
-from ._core.documents import DONE, TOO_LARGE
+from ._core.documents import DONE, TOO_LARGE, Block
+from ._core.levels import write_tokens
 from ._core.ngrams import NgramReader, NgramTable, RowCounter, document_frequencies
+from ._gram_levels import Level, document_cuts, next_level, numbers_of, word_level
 from ._merged_names import MergedNames, Names
-from ._parallel import Cancelled, is_cancelled, n_threads, run
+from ._parallel import Cancelled, feed, is_cancelled, n_threads, run
 from ._params import shown
-from ._text_blocks import Share, shares_of, text_blocks
+from ._text_blocks import NumberedBlock, numbered, text_blocks
 from ._text_rows import CsrArrays, encode_features, joined, refuse
-from ._vocabulary import Vocabulary, entered, new_table, nodes_of, ordered, word_table
+from ._vocabulary import (
+    Nodes,
+    Vocabulary,
+    entered,
+    named,
+    new_table,
+    nodes_of,
+    ordered,
+    placed,
+    word_ranks,
+    word_table,
+)
 
 __all__ = ["Frequencies", "count_by", "learn"]
 
@@ -79,15 +92,109 @@ def learn(
     vocabulary, rows, frequencies : Vocabulary, CsrArrays, ndarray
         The last in how many documents each n-gram occurs.
     """
-    tables = [new_table() for _ in range(n_threads(n_jobs) if analysis._is_standard() else 1)]
-    found = _read(analysis, X, tables, learns=True)
+    standard = analysis._is_standard()
+    tables = [new_table() for _ in range(n_threads(n_jobs) if standard else 1)]
+    of_words = standard and analysis.analyzer == "word"
+    found = _read(analysis, X, tables, learns=True, only_words=of_words)
     n_rows = sum(len(part.ends) for part in found)
     if n_rows == 0:
         raise ValueError("X must have at least one document, got none.")
     choice = functools.partial(choose, n_rows=n_rows)
+    if of_words:
+        return _by_levels(found, tables, analysis.ngram_range, with_totals, choice, n_jobs)
     if len(tables) > 1 and keeps_all:
         return _by_lists(found, tables, with_totals, choice, n_jobs)
     return _by_numbers(found, tables, analysis._units()[2], with_totals, choice, n_jobs)
+
+
+def _by_levels(
+    found: list[_Found], tables: list[NgramTable], ngram_range: tuple[int, int], with_totals: bool,
+    choose: Callable, n_jobs: int | None,
+) -> tuple[Vocabulary, CsrArrays, np.ndarray]:
+    """Learn as `learn` does, given the words of documents: n-grams come in order, length by
+    length."""
+    words, tokens, ends = _tokens(found, tables, n_jobs)
+    shortest, longest = ngram_range
+    levels = [word_level(tokens, ends, len(words.last), n_jobs)]
+    while len(levels) < longest and len(levels[-1]):
+        n = len(levels) + 1
+        levels.append(next_level(levels[-1], len(words.last), tokens, ends, n, n_jobs))
+        if sum(map(len, levels)) > np.iinfo(np.int32).max:
+            refuse(TOO_LARGE, 0)
+    nodes, numbers = _nodes(words, levels)
+    documents = np.concatenate([
+        level.documents if n >= shortest else np.zeros(len(level), np.int64)
+        for n, level in enumerate(levels, 1)
+    ])  # fmt: skip
+    wanted = documents > 0
+    _refuse_none(wanted)
+    wanted[wanted] = choose(Frequencies(documents[wanted], None))
+    features = placed(numbers, nodes.before, wanted)
+    if with_totals:
+        total = np.concatenate([level.total for level in levels])[features]
+        kept = choose(Frequencies(documents[features], total))
+        features = features[kept]
+    columns = _by_number(len(wanted), features, np.arange(len(features), dtype=np.int32))
+    tasks = [
+        functools.partial(_count_documents, levels, shortest, ends, cut, columns, len(features))
+        for cut in document_cuts(ends)
+    ]
+    rows = joined(run(tasks, n_jobs), n_jobs)
+    names = named(nodes, features, None, n_jobs)
+    return Vocabulary(*names, nodes=(nodes, columns)), rows, documents[features]
+
+
+def _tokens(
+    found: list[_Found], tables: list[NgramTable], n_jobs: int | None
+) -> tuple[Nodes, np.ndarray, np.ndarray]:
+    """Return the words of all tables in order, the words of the documents by their places in that
+    order, and where each document ends."""
+    table = tables[0]
+    places = [None, *(entered(table, other, 0) for other in tables[1:])]
+    words = nodes_of(table)
+    rank = word_ranks(words, np.ones(len(words.last), bool))
+    by_table = [rank if place is None else rank[place] for place in places]
+    sizes = [part.ends[-1] for part in found]
+    begins = np.cumsum([0, *sizes])
+    if begins[-1] >= 2**32:
+        raise ValueError(
+            f"the documents have {begins[-1]} words, and a vocabulary is learned from less than "
+            "2**32; use HashingVectorizer, which needs none, or fewer documents."
+        )
+    tokens = np.empty(begins[-1], np.uint32)
+
+    def write(k: int) -> None:
+        for part, begin in zip(found[k :: len(tables)], begins[k :: len(tables)], strict=False):
+            write_tokens(part.numbers, by_table[part.table], tokens[begin:])
+
+    run([functools.partial(write, k) for k in range(len(tables))], n_jobs)
+    order = np.empty(len(rank), np.int64)
+    order[rank] = np.arange(len(rank))
+    words = Nodes(words.is_word, words.before[order], words.last[order], words.arena)
+    return words, tokens, np.concatenate([part.ends + a for part, a in zip(found, begins, strict=False)])
+
+
+def _nodes(words: Nodes, levels: list[Level]) -> tuple[Nodes, list[np.ndarray]]:
+    """Return what the n-grams of all levels stand for, those of a level behind those below, and
+    their numbers by level."""
+    begins = np.cumsum([0, *map(len, levels)]).tolist()
+    before, last = [words.before], [words.last]
+    for k, level in enumerate(levels[1:]):
+        before.append(level.before + np.uint32(begins[k]))
+        last.append(level.last)
+    is_word = np.zeros(begins[-1], np.uint8)
+    is_word[: len(words.last)] = True
+    nodes = Nodes(is_word, np.concatenate(before), np.concatenate(last), words.arena)
+    return nodes, [np.arange(a, b) for a, b in zip(begins[:-1], begins[1:], strict=True)]
+
+
+def _count_documents(
+    levels: list[Level], shortest: int, ends: np.ndarray, cut: tuple[int, int],
+    columns: np.ndarray, n_columns: int,
+) -> CsrArrays:
+    """Count the columns of some documents."""
+    numbers, row_ends = numbers_of(levels, shortest, ends, *cut)
+    return _count_part(_Found(cut[0], numbers, row_ends, 0), columns, n_columns)
 
 
 def _by_numbers(
@@ -171,50 +278,52 @@ def count_by(analysis: TextAnalysis, X: Any, vocabulary: Vocabulary, n_jobs: Any
 
 
 def _reader(
-    analysis: TextAnalysis, table: NgramTable, stop_words: NgramTable | None, learns: bool
+    analysis: TextAnalysis, table: NgramTable, stop_words: NgramTable | None, learns: bool,
+    only_words: bool,
 ) -> NgramReader:
     """Return a reader for one thread."""
     raw, done, kind, least = analysis._units()
     if not analysis._is_standard():
         kind = 0
-    shortest, longest = analysis.ngram_range
+    shortest, longest = (1, 1) if only_words else analysis.ngram_range
     reader = NgramReader(table, stop_words, raw, done, kind, least, shortest, longest, learns)
     reader.set_word_bits(analysis._unit_bits())
     return reader
 
 
-def _read(analysis: TextAnalysis, X: Any, tables: list[NgramTable], learns: bool) -> list[_Found]:
-    """Find the numbers of all documents, a table for each thread."""
+def _read(
+    analysis: TextAnalysis, X: Any, tables: list[NgramTable], learns: bool, only_words: bool = False
+) -> list[_Found]:
+    """Find the numbers of all documents, a table for each thread, or those of their words alone."""
     stop_words = word_table(analysis._compiled_stop_words())
-    readers = [_reader(analysis, table, stop_words, learns) for table in tables]
+    readers = [
+        (k, _reader(analysis, table, stop_words, learns, only_words))
+        for k, table in enumerate(tables)
+    ]
     if not analysis._is_standard():
-        return list(_read_features(analysis, check_documents(X), readers[0]))
-    found: list[_Found] = []
-    for shares in shares_of(text_blocks(analysis, X, "surrogatepass"), len(readers)):
-        tasks = [
-            functools.partial(_read_share, share, readers[k], k) for k, share in enumerate(shares)
-        ]
-        found += run(tasks, len(readers))
-    return found
+        return list(_read_features(analysis, check_documents(X), readers[0][1]))
+    found: dict[int, _Found] = {}
+
+    def read(fed: Iterator[NumberedBlock]) -> None:
+        place, reader = readers.pop()
+        for number, first_row, block in fed:
+            found[number] = _read_block(block, first_row, reader, place)
+
+    feed(numbered(text_blocks(analysis, X, "surrogatepass")), read, len(readers))
+    return [found[k] for k in range(len(found))]
 
 
-def _read_share(share: Share, reader: NgramReader, place: int) -> _Found:
-    """Find the numbers of what a thread got."""
-    numbers, ends = [], []
-    row, n_numbers = share.first_row, 0
-    for block in share.blocks:
-        reader.load(block)
-        block_ends = np.empty(block.n_documents, np.int64)
-        while (status := reader.advance(block_ends)) != DONE:
-            refuse(status, row + reader.current)
-            if is_cancelled():
-                raise Cancelled
-        numbers.append(np.empty(reader.n_found, np.uint32))
-        reader.copy(numbers[-1])
-        ends.append(block_ends + n_numbers)
-        n_numbers += reader.n_found
-        row += block.n_documents
-    return _Found(share.first_row, np.concatenate(numbers), np.concatenate(ends), place)
+def _read_block(block: Block, first_row: int, reader: NgramReader, place: int) -> _Found:
+    """Find the numbers of a block."""
+    reader.load(block)
+    ends = np.empty(block.n_documents, np.int64)
+    while (status := reader.advance(ends)) != DONE:
+        refuse(status, first_row + reader.current)
+        if is_cancelled():
+            raise Cancelled
+    numbers = np.empty(reader.n_found, np.uint32)
+    reader.copy(numbers)
+    return _Found(first_row, numbers, ends, place)
 
 
 def _read_features(

@@ -1,4 +1,4 @@
-"""Documents in blocks for the kernels, and blocks in shares for threads.
+"""Documents in blocks for the kernels.
 
 Documents that are ASCII are handed on as they are. Of those that are not, how a character lowers
 can hang on its neighbours: Python lowers them (and strips accents) first.
@@ -17,21 +17,12 @@ from ._arrow_text import ArrowText, arrow_text
 from ._core.documents import Block, ascii_run, block_of_buffers
 from ._params import shown
 
-__all__ = ["NumberedBlock", "Share", "numbered", "shares_of", "text_blocks"]
+__all__ = ["NumberedBlock", "numbered", "text_blocks"]
 
 # Characters and documents handed to C at a time: enough to hide the cost of a call, and little
 # memory for the encoded copies.
 _BLOCK_SIZE = 1 << 18
 _BLOCK_DOCUMENTS = 4096
-# Blocks that a thread gets at a time.
-_SHARE_BLOCKS = 16
-
-
-class Share(NamedTuple):
-    """Blocks for one thread, and the number of their first row."""
-
-    first_row: int
-    blocks: list[Block]
 
 
 class NumberedBlock(NamedTuple):
@@ -62,21 +53,6 @@ def numbered(blocks: Iterator[Block]) -> Iterator[NumberedBlock]:
     for number, block in enumerate(blocks):
         yield NumberedBlock(number, first_row, block)
         first_row += block.n_documents
-
-
-def shares_of(blocks: Iterator[Block], n_threads: int) -> Iterator[list[Share]]:
-    """Deal out blocks, one after the other, to threads: as many at a time as memory allows."""
-    first_row = 0
-    while True:
-        held = list(itertools.islice(blocks, _SHARE_BLOCKS * n_threads))
-        if not held:
-            return
-        shares = []
-        for part in np.array_split(np.arange(len(held)), min(n_threads, len(held))):
-            share = Share(first_row, [held[k] for k in part])
-            first_row += sum(block.n_documents for block in share.blocks)
-            shares.append(share)
-        yield shares
 
 
 def _listed_blocks(

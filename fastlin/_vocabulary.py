@@ -30,7 +30,8 @@ from ._parallel import run
 from ._text_rows import refuse
 
 __all__ = [
-    "Nodes", "Vocabulary", "entered", "entering", "new_table", "nodes_of", "ordered", "word_table",
+    "Nodes", "Vocabulary", "entered", "entering", "named", "new_table", "nodes_of", "ordered",
+    "placed", "word_ranks", "word_table",
 ]  # fmt: skip
 
 # Names that a thread writes at a time.
@@ -89,11 +90,14 @@ class Vocabulary:
         Where each ends.
     tables : list of (NgramTable, int32 array), optional
         Tables that have them all together, and the columns of their numbers, -1 for none.
+    nodes : (Nodes, int32 array), optional
+        What numbers stand for that have them all, words before others, and their columns.
     """
 
-    def __init__(self, names, ends, tables=()):
+    def __init__(self, names, ends, tables=(), nodes=None):
         self.names, self.ends = names, ends
         self.tables: list[tuple[NgramTable, np.ndarray]] = list(tables)
+        self._nodes: tuple[Nodes, np.ndarray] | None = nodes
         self._strings: list[str] | None = None
         self._mapping: dict[str, int] | None = None
 
@@ -132,6 +136,12 @@ class Vocabulary:
         """
         # Several threads may ask for it at once, and a table that learns is not to be shared.
         with _making:
+            if self._nodes is not None:
+                nodes, columns = _with_column(*self._nodes)
+                table = new_table()
+                by_number = np.empty(len(columns), np.int32)
+                by_number[_entered_nodes(table, nodes, kind)] = columns
+                self.tables, self._nodes = [(table, by_number)], None
             if not self.tables:
                 self.tables = [self._entered(kind, is_whole)]
             while len(self.tables) > 1:
@@ -164,7 +174,29 @@ def _joined(
 
 def entered(table: NgramTable, other: NgramTable, kind: int) -> np.ndarray:
     """Enter the n-grams of another table; returns the new number of each of its numbers."""
-    nodes = nodes_of(other)
+    return _entered_nodes(table, nodes_of(other), kind)
+
+
+def _with_column(nodes: Nodes, columns: np.ndarray) -> tuple[Nodes, np.ndarray]:
+    """Return the words, and of other n-grams those that have a column and what they begin with."""
+    needed = nodes.is_word.astype(bool) | (columns >= 0)
+    if needed.all():
+        return nodes, columns
+    # Those that begin others have lower numbers: each round leads to shorter ones.
+    level = np.flatnonzero(needed & (nodes.is_word == 0))
+    while len(level):
+        before = nodes.before[level]
+        level = before[(nodes.is_word[before] == 0) & ~needed[before]]
+        needed[before] = True
+    place = np.cumsum(needed, dtype=np.uint32) - np.uint32(1)
+    before = np.where(nodes.is_word, nodes.before, place[nodes.before * (nodes.is_word == 0)])
+    # Words keep their numbers.
+    kept = Nodes(nodes.is_word[needed], before[needed], nodes.last[needed], nodes.arena)
+    return kept, columns[needed]
+
+
+def _entered_nodes(table: NgramTable, nodes: Nodes, kind: int) -> np.ndarray:
+    """Enter n-grams in a table; returns the new number of each."""
     numbers = np.empty(len(nodes.last), np.uint32)
     reader = entering(table, kind)
     done = 0
@@ -192,7 +224,7 @@ def ordered(
     write_depths(nodes.is_word, nodes.before, depth)
     needed = np.array(wanted)
     levels = _levels(nodes, depth, needed)
-    rank = _word_ranks(nodes, needed) if nodes.is_word.any() else None
+    rank = word_ranks(nodes, needed) if nodes.is_word.any() else None
     position = np.zeros(len(wanted), np.uint32)
     for k, level in enumerate(levels):
         symbols = nodes.last[level] if rank is None else rank[nodes.last[level] if k else level]
@@ -200,13 +232,20 @@ def ordered(
         levels[k] = level = level[order]
         if k + 1 < len(levels):
             position[level] = np.arange(len(level), dtype=np.uint32)
+    features = placed(levels, nodes.before, wanted)
+    return features, named(nodes, features, depth, n_jobs)
+
+
+def placed(levels: list[np.ndarray], before: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Return the numbers that are wanted in the order of their n-grams, given the numbers of each
+    length in order."""
     size, free = wanted.astype(np.int64), np.zeros(len(wanted), np.int64)
     for level in levels[:0:-1]:
-        add_sizes(level, nodes.before, size)
+        add_sizes(level, before, size)
     features = np.empty(np.count_nonzero(wanted), np.int64)
     for k, level in enumerate(levels):
-        place_level(level, nodes.before, k == 0, wanted.view(np.uint8), size, free, features)
-    return features, _names(nodes, features, depth, n_jobs)
+        place_level(level, before, k == 0, wanted.view(np.uint8), size, free, features)
+    return features
 
 
 def _order(first: np.ndarray | None, second: np.ndarray) -> np.ndarray:
@@ -245,7 +284,7 @@ def _levels(nodes: Nodes, depth: np.ndarray, needed: np.ndarray) -> list[np.ndar
     return levels
 
 
-def _word_ranks(nodes: Nodes, needed: np.ndarray) -> np.ndarray:
+def word_ranks(nodes: Nodes, needed: np.ndarray) -> np.ndarray:
     """Return the place of each word that is needed in their order; by number."""
     words = np.flatnonzero(nodes.is_word.astype(bool) & needed)
     starts, lengths = nodes.last[words].astype(np.int64), nodes.before[words].astype(np.int64)
@@ -279,11 +318,12 @@ def _tied(values: np.ndarray) -> np.ndarray:
     return tied
 
 
-def _names(
-    nodes: Nodes, features: np.ndarray, depth: np.ndarray, n_jobs: int | None
+def named(
+    nodes: Nodes, features: np.ndarray, depth: np.ndarray | None, n_jobs: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the names of numbers, one behind the other, and where each ends."""
-    if not nodes.is_word.any():
+    """Return the names of numbers, one behind the other, and where each ends; `depth` is of how
+    many characters numbers are, if units are these."""
+    if depth is not None and not nodes.is_word.any():
         ends = np.cumsum(depth[features], dtype=np.int64)
         codes = np.empty(ends[-1], np.uint32)
         write_characters(nodes.before, nodes.last, features, ends, codes)

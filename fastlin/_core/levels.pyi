@@ -1,0 +1,36 @@
+import numpy as np
+from numpy.typing import NDArray
+
+DIGIT_BITS: int
+
+def write_tokens(
+    numbers: NDArray[np.uint32], place: NDArray[np.uint32], tokens: NDArray[np.uint32]
+) -> None: ...
+def count_words(
+    tokens: NDArray[np.uint32], ends: NDArray[np.int64], first: int, last: int,
+    seen: NDArray[np.int64],
+) -> None: ...
+def count_pieces(
+    before: NDArray[np.uint32], ends: NDArray[np.int64], first: int, last: int, n: int, shift: int,
+    counts: NDArray[np.int64],
+) -> None: ...
+def deal(
+    before: NDArray[np.uint32], tokens: NDArray[np.uint32], ends: NDArray[np.int64], first: int,
+    last: int, n: int, shift: int, free: NDArray[np.int64], grams: NDArray[np.uint32],
+) -> None: ...
+def sort_digit(
+    grams: NDArray[np.uint32], out: NDArray[np.uint32], of_last: bool, low: int, bits: int
+) -> None: ...
+def number(grams: NDArray[np.uint32], ids: NDArray[np.uint32]) -> int: ...
+def split(
+    grams: NDArray[np.uint32], before: NDArray[np.uint32], last: NDArray[np.uint32],
+    documents: NDArray[np.int64], total: NDArray[np.int64],
+) -> None: ...
+def raise_ids(
+    ids: NDArray[np.uint32], before: NDArray[np.uint32], ends: NDArray[np.int64], first: int,
+    last: int, n: int, shift: int, offsets: NDArray[np.uint32],
+) -> None: ...
+def write_level(
+    ids: NDArray[np.uint32], ends: NDArray[np.int64], first: int, last: int, n: int, offset: int,
+    places: NDArray[np.int64], numbers: NDArray[np.uint32],
+) -> None: ...
