@@ -1,5 +1,4 @@
-"""The n-grams of words of documents, in order, length by length: `src_c` has no part in it, the
-kernels are those of _core/levels.pyx.
+"""The n-grams of words of documents, in order, length by length.
 
 Once all words are known and in order, n-grams of two words are pairs of integers, and so are longer
 ones with what is before their last word. Sorting these is faster than looking each up in a table
@@ -10,25 +9,27 @@ anything to be made one in the end.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ._core.levels import (
     DIGIT_BITS,
+    add_wanted,
     count_pieces,
     count_words,
     deal,
     number,
+    place,
     raise_ids,
     sort_digit,
     split,
     write_level,
 )
-from ._parallel import Cancelled, feed, is_cancelled, n_threads, run
+from ._parallel import Cancelled, is_cancelled, n_threads, run
 
-__all__ = ["Level", "document_cuts", "next_level", "numbers_of", "word_level"]
+__all__ = ["Level", "document_cuts", "next_level", "numbers_of", "placed", "word_level"]
 
 # Tokens of the documents that a task takes, and occurrences of a piece, which fit in a cache.
 _CUT, _PIECE_BITS = 1 << 17, 15
@@ -62,20 +63,19 @@ def document_cuts(ends: np.ndarray) -> list[tuple[int, int]]:
 def word_level(tokens: np.ndarray, ends: np.ndarray, n_words: int, n_jobs: int | None) -> Level:
     """Return the level of words, given the documents as words."""
     cuts = document_cuts(ends)
-    threads = min(n_threads(n_jobs), max(len(cuts), 1))
-    seen = np.zeros((threads, n_words, 3), np.int64)
-    seen[:, :, 0] = -1
+    seen = np.zeros((n_threads(n_jobs), n_words, 3), np.uint32)
 
     def count(k: int) -> None:
-        for first, last in cuts[k::threads]:
+        for first, last in cuts[k :: len(seen)]:
             if is_cancelled():
                 raise Cancelled
             count_words(tokens, ends, first, last, seen[k])
 
-    run([functools.partial(count, k) for k in range(threads)], n_jobs)
+    run([functools.partial(count, k) for k in range(len(seen))], n_jobs)
     nothing = np.zeros(n_words, np.uint32)
     words = np.arange(n_words, dtype=np.uint32)
-    return Level(nothing, words, seen[:, :, 1].sum(axis=0), seen[:, :, 2].sum(axis=0), tokens)
+    documents, total = (np.sum(seen[:, :, k], axis=0, dtype=np.uint32) for k in (1, 2))
+    return Level(nothing, words, documents, total, tokens)
 
 
 def next_level(
@@ -86,44 +86,34 @@ def next_level(
     shift = max(bits - min(_MOST_PIECE_BITS, (len(tokens) >> _PIECE_BITS).bit_length()), 0)
     cuts = document_cuts(ends)
     counts = np.zeros((len(cuts), (max(len(below) - 1, 0) >> shift) + 1), np.int64)
-    rest = functools.partial(_for_each, cuts, n_jobs)
-    rest(lambda k, first, last: count_pieces(below.ids, ends, first, last, n, shift, counts[k]))
-    piece_ends = np.cumsum(counts.sum(axis=0))
-    grams = np.empty((piece_ends[-1], 4), np.uint32)
+    share = functools.partial(_share, list(enumerate(cuts)), n_jobs)
+    share(lambda k, cut: count_pieces(below.ids, ends, *cut, n, shift, counts[k]))
+    sizes = counts.sum(axis=0)
+    begins = np.cumsum(sizes) - sizes
+    grams = np.empty((sizes.sum(), 4), np.uint32)
     ids = np.empty(len(tokens), np.uint32)
-    n_grams = np.zeros(len(piece_ends), np.int64)
+    n_grams = np.zeros(len(sizes), np.int64)
     if len(grams):
-        free = np.cumsum(counts.T).reshape(counts.T.shape) - counts.T
-        free = np.ascontiguousarray(free.T)
-        rest(lambda k, first, last: deal(
-            below.ids, tokens, ends, first, last, n, shift, free[k], grams))
-        begins = piece_ends - counts.sum(axis=0)
+        free = np.cumsum(counts, axis=0) - counts + begins
+        share(lambda k, cut: deal(below.ids, tokens, ends, *cut, n, shift, free[k], grams))
         digits = [*_digits(True, (n_words - 1).bit_length()), *_digits(False, shift)]
 
-        def sort(pieces: Iterator[int]) -> None:
-            for k in pieces:
-                n_grams[k] = _sorted_piece(grams[begins[k] : piece_ends[k]], digits, ids)
+        def sort(k: int) -> None:
+            n_grams[k] = _sorted_piece(grams[begins[k] : begins[k] + sizes[k]], digits, ids)
 
         # The longest first, so that threads end together.
-        order = np.argsort(begins - piece_ends, kind="stable")
-        feed(order[(piece_ends > begins)[order]].tolist(), sort, n_jobs)
+        order = np.argsort(-sizes, kind="stable")
+        _share([(k,) for k in order[sizes[order] > 0].tolist()], n_jobs, sort)
     offsets = np.cumsum(n_grams) - n_grams
-    size = int(n_grams.sum())
-    level = Level(
-        np.empty(size, np.uint32), np.empty(size, np.uint32), np.empty(size, np.int64),
-        np.empty(size, np.int64), ids,
-    )
-    if size:
-        run([
-            functools.partial(
-                split, grams[begins[k] : begins[k] + count],
-                *(array[offsets[k] : offsets[k] + count] for array in level[:4]),
-            )
-            for k, count in enumerate(n_grams.tolist()) if count
-        ], n_jobs)  # fmt: skip
-        raised = offsets.astype(np.uint32)
-        rest(lambda k, first, last: raise_ids(
-            ids, below.ids, ends, first, last, n, shift, raised))
+    level = Level(*np.empty((4, n_grams.sum()), np.uint32), ids)
+
+    def take(k: int) -> None:
+        here = slice(offsets[k], offsets[k] + n_grams[k])
+        split(grams[begins[k] : begins[k] + n_grams[k]], *(array[here] for array in level[:4]))
+
+    _share([(k,) for k in np.flatnonzero(n_grams).tolist()], n_jobs, take)
+    raised = offsets.astype(np.uint32)
+    share(lambda k, cut: raise_ids(ids, below.ids, ends, *cut, n, shift, raised))
     return level
 
 
@@ -145,13 +135,53 @@ def numbers_of(
     return numbers, row_ends
 
 
-def _for_each(cuts: list[tuple[int, int]], n_jobs: int | None, task) -> None:
-    """Call a task for each range of documents."""
-    def work(fed: Iterator[tuple[int, tuple[int, int]]]) -> None:
-        for k, cut in fed:
-            task(k, *cut)
+def placed(
+    levels: list[Level], before: np.ndarray, wanted: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Put the n-grams that are wanted in order.
 
-    feed(list(enumerate(cuts)), work, n_jobs)
+    Parameters
+    ----------
+    levels : list of Level
+    before : uint32 array
+        What each n-gram is without its last unit, those of a level behind those below.
+    wanted : bool array
+
+    Returns
+    -------
+    features, columns, documents : int64, int32 and uint32 array
+        The numbers of those that are wanted, in order; by number the place there, -1 for none; in
+        how many documents each of the features is.
+    """
+    begins = np.cumsum([0, *map(len, levels)]).tolist()
+    which = wanted.view(np.uint8)
+    # Those of the last level begin none.
+    size, free = wanted[: begins[-2]].astype(np.int64), np.zeros(begins[-2], np.int64)
+    for k in range(len(levels) - 1, 0, -1):
+        add_wanted(before, which, *begins[k : k + 2], begins[k], size)
+    n = np.count_nonzero(wanted)
+    features, columns = np.empty(n, np.int64), np.empty(len(wanted), np.int32)
+    documents = np.empty(n, np.uint32)
+    for k, level in enumerate(levels):
+        place(
+            before, which, *begins[k : k + 2], size, free, features, columns, level.documents,
+            documents,
+        )
+    return features, columns, documents
+
+
+def _share(items: list[Any], n_jobs: int | None, task: Callable[..., None]) -> None:
+    """Call a task for each item; threads take one after the other."""
+    # Of an iterator over a list no two threads get the same.
+    shared = iter(items)
+
+    def work() -> None:
+        while (item := next(shared, None)) is not None:
+            if is_cancelled():
+                raise Cancelled
+            task(*item)
+
+    run([work] * min(n_threads(n_jobs), len(items)), n_jobs)
 
 
 def _digits(of_last: bool, bits: int) -> list[tuple[bool, int, int]]:

@@ -9,6 +9,7 @@ its n-gram only, so that the matrix does not depend on the number of threads.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ from ._analyzers import TextAnalysis, check_documents
 from ._core.documents import DONE, TOO_LARGE, Block
 from ._core.levels import write_tokens
 from ._core.ngrams import NgramReader, NgramTable, RowCounter, document_frequencies
-from ._gram_levels import Level, document_cuts, next_level, numbers_of, word_level
+from ._gram_levels import Level, document_cuts, next_level, numbers_of, placed, word_level
 from ._merged_names import MergedNames, Names
 from ._parallel import Cancelled, feed, is_cancelled, n_threads, run
 from ._params import shown
@@ -32,12 +33,14 @@ from ._vocabulary import (
     new_table,
     nodes_of,
     ordered,
-    placed,
     word_ranks,
     word_table,
 )
 
 __all__ = ["Frequencies", "count_by", "learn"]
+
+
+_NONE = np.empty(0, np.uint32)
 
 
 class _Found(NamedTuple):
@@ -68,7 +71,7 @@ class Frequencies(NamedTuple):
 
 def learn(
     analysis: TextAnalysis, X: Any, n_jobs: int | None, with_totals: bool,
-    choose: Callable[[Frequencies, int], np.ndarray], keeps_all: bool,
+    choose: Callable[[Frequencies, int], np.ndarray], keeps_all: bool, dtype: Any,
 ) -> tuple[Vocabulary, CsrArrays, np.ndarray]:
     """Learn a vocabulary and count by it.
 
@@ -86,6 +89,8 @@ def learn(
     keeps_all : bool
         Whether few are left out by how many documents have them, so that threads may order theirs
         before it is known which.
+    dtype : dtype
+        What counts are returned in, and what holds all of int32.
 
     Returns
     -------
@@ -101,15 +106,16 @@ def learn(
         raise ValueError("X must have at least one document, got none.")
     choice = functools.partial(choose, n_rows=n_rows)
     if of_words:
-        return _by_levels(found, tables, analysis.ngram_range, with_totals, choice, n_jobs)
+        return _by_levels(found, tables, analysis.ngram_range, with_totals, choice, n_jobs, dtype)
     if len(tables) > 1 and keeps_all:
-        return _by_lists(found, tables, with_totals, choice, n_jobs)
-    return _by_numbers(found, tables, analysis._units()[2], with_totals, choice, n_jobs)
+        return _by_lists(found, tables, with_totals, choice, n_jobs, dtype)
+    kind = analysis._units()[2]
+    return _by_numbers(found, tables, kind, with_totals, choice, n_jobs, dtype)
 
 
 def _by_levels(
     found: list[_Found], tables: list[NgramTable], ngram_range: tuple[int, int], with_totals: bool,
-    choose: Callable, n_jobs: int | None,
+    choose: Callable, n_jobs: int | None, dtype: Any,
 ) -> tuple[Vocabulary, CsrArrays, np.ndarray]:
     """Learn as `learn` does, given the words of documents: n-grams come in order, length by
     length."""
@@ -121,27 +127,23 @@ def _by_levels(
         levels.append(next_level(levels[-1], len(words.last), tokens, ends, n, n_jobs))
         if sum(map(len, levels)) > np.iinfo(np.int32).max:
             refuse(TOO_LARGE, 0)
-    nodes, numbers = _nodes(words, levels)
-    documents = np.concatenate([
-        level.documents if n >= shortest else np.zeros(len(level), np.int64)
-        for n, level in enumerate(levels, 1)
-    ])  # fmt: skip
-    wanted = documents > 0
-    _refuse_none(wanted)
-    wanted[wanted] = choose(Frequencies(documents[wanted], None))
-    features = placed(numbers, nodes.before, wanted)
+    nodes = _nodes(words, levels)
+    documents = np.concatenate([level.documents for level in levels[shortest - 1 :]] or [_NONE])
+    _refuse_none(documents)
+    wanted = np.zeros(len(nodes.last), bool)
+    wanted[len(wanted) - len(documents) :] = choose(Frequencies(documents, None))
+    features, columns, documents = placed(levels, nodes.before, wanted)
     if with_totals:
         total = np.concatenate([level.total for level in levels])[features]
-        kept = choose(Frequencies(documents[features], total))
-        features = features[kept]
-    columns = _by_number(len(wanted), features, np.arange(len(features), dtype=np.int32))
+        wanted[features[~choose(Frequencies(documents, total))]] = False
+        features, columns, documents = placed(levels, nodes.before, wanted)
     tasks = [
         functools.partial(_count_documents, levels, shortest, ends, cut, columns, len(features))
         for cut in document_cuts(ends)
     ]
-    rows = joined(run(tasks, n_jobs), n_jobs)
-    names = named(nodes, features, None, n_jobs)
-    return Vocabulary(*names, nodes=(nodes, columns)), rows, documents[features]
+    names, *parts = run([functools.partial(named, nodes, features, None, 1), *tasks], n_jobs)
+    vocabulary = Vocabulary(*names, nodes=(nodes, columns))
+    return vocabulary, joined(parts, n_jobs, dtype), documents
 
 
 def _tokens(
@@ -154,38 +156,38 @@ def _tokens(
     words = nodes_of(table)
     rank = word_ranks(words, np.ones(len(words.last), bool))
     by_table = [rank if place is None else rank[place] for place in places]
-    sizes = [part.ends[-1] for part in found]
-    begins = np.cumsum([0, *sizes])
-    if begins[-1] >= 2**32:
+    sizes = [int(part.ends[-1]) for part in found]
+    begins = np.cumsum([0, *sizes])[:-1]
+    n_tokens = sum(sizes)
+    if n_tokens >= 2**32:
         raise ValueError(
-            f"the documents have {begins[-1]} words, and a vocabulary is learned from less than "
+            f"the documents have {n_tokens} words, and a vocabulary is learned from less than "
             "2**32; use HashingVectorizer, which needs none, or fewer documents."
         )
-    tokens = np.empty(begins[-1], np.uint32)
+    tokens = np.empty(n_tokens, np.uint32)
 
     def write(k: int) -> None:
-        for part, begin in zip(found[k :: len(tables)], begins[k :: len(tables)], strict=False):
+        for part, begin in zip(found[k :: len(tables)], begins[k :: len(tables)], strict=True):
             write_tokens(part.numbers, by_table[part.table], tokens[begin:])
 
     run([functools.partial(write, k) for k in range(len(tables))], n_jobs)
     order = np.empty(len(rank), np.int64)
     order[rank] = np.arange(len(rank))
     words = Nodes(words.is_word, words.before[order], words.last[order], words.arena)
-    return words, tokens, np.concatenate([part.ends + a for part, a in zip(found, begins, strict=False)])
+    ends = [part.ends + begin for part, begin in zip(found, begins, strict=True)]
+    return words, tokens, np.concatenate(ends)
 
 
-def _nodes(words: Nodes, levels: list[Level]) -> tuple[Nodes, list[np.ndarray]]:
-    """Return what the n-grams of all levels stand for, those of a level behind those below, and
-    their numbers by level."""
-    begins = np.cumsum([0, *map(len, levels)]).tolist()
-    before, last = [words.before], [words.last]
-    for k, level in enumerate(levels[1:]):
-        before.append(level.before + np.uint32(begins[k]))
+def _nodes(words: Nodes, levels: list[Level]) -> Nodes:
+    """Return what the n-grams of all levels stand for, those of a level behind those below."""
+    begin, before, last = 0, [words.before], [words.last]
+    for below, level in itertools.pairwise(levels):
+        before.append(level.before + np.uint32(begin))
         last.append(level.last)
-    is_word = np.zeros(begins[-1], np.uint8)
+        begin += len(below)
+    is_word = np.zeros(sum(map(len, levels)), np.uint8)
     is_word[: len(words.last)] = True
-    nodes = Nodes(is_word, np.concatenate(before), np.concatenate(last), words.arena)
-    return nodes, [np.arange(a, b) for a, b in zip(begins[:-1], begins[1:], strict=True)]
+    return Nodes(is_word, np.concatenate(before), np.concatenate(last), words.arena)
 
 
 def _count_documents(
@@ -199,7 +201,7 @@ def _count_documents(
 
 def _by_numbers(
     found: list[_Found], tables: list[NgramTable], kind: int, with_totals: bool, choose: Callable,
-    n_jobs: int | None,
+    n_jobs: int | None, dtype: Any,
 ) -> tuple[Vocabulary, CsrArrays, np.ndarray]:
     """Learn as `learn` does: enter all in one table, then order what is kept."""
     table = tables[0]
@@ -224,13 +226,13 @@ def _by_numbers(
             features, names = ordered(nodes, wanted, n_jobs)
     columns = _by_number(n, features, np.arange(len(features), dtype=np.int32))
     by_number = [columns if place is None else columns[place] for place in places]
-    rows = _counted(found, by_number, len(features), n_jobs)
+    rows = _counted(found, by_number, len(features), n_jobs, dtype)
     return Vocabulary(*names, [(table, columns)]), rows, documents[features]
 
 
 def _by_lists(
     found: list[_Found], tables: list[NgramTable], with_totals: bool, choose: Callable,
-    n_jobs: int | None,
+    n_jobs: int | None, dtype: Any,
 ) -> tuple[Vocabulary, CsrArrays, np.ndarray]:
     """Learn as `learn` does: each thread orders the n-grams of its table, then the lists are made
     one."""
@@ -260,10 +262,12 @@ def _by_lists(
         n_jobs,
     )
     vocabulary = Vocabulary(*whole.kept(kept), zip(tables, columns, strict=True))
-    return vocabulary, _counted(found, columns, len(vocabulary), n_jobs), documents
+    return vocabulary, _counted(found, columns, len(vocabulary), n_jobs, dtype), documents
 
 
-def count_by(analysis: TextAnalysis, X: Any, vocabulary: Vocabulary, n_jobs: Any) -> CsrArrays:
+def count_by(
+    analysis: TextAnalysis, X: Any, vocabulary: Vocabulary, n_jobs: Any, dtype: Any
+) -> CsrArrays:
     """Count by a vocabulary; n-grams that it lacks are left out."""
     standard = analysis._is_standard()
     table, columns = vocabulary.table(analysis._units()[2] if standard else 0, not standard)
@@ -271,7 +275,7 @@ def count_by(analysis: TextAnalysis, X: Any, vocabulary: Vocabulary, n_jobs: Any
     found = _read(analysis, X, [table] * readers, learns=False)
     if not found:
         raise ValueError("X must have at least one document, got none.")
-    return _counted(found, [columns] * readers, len(vocabulary), n_jobs)
+    return _counted(found, [columns] * readers, len(vocabulary), n_jobs, dtype)
 
 
 # Documents to numbers
@@ -426,13 +430,13 @@ def _totals(found: list[_Found], place: int, n: int) -> np.ndarray:
 
 
 def _counted(
-    found: list[_Found], columns: list[np.ndarray], n_columns: int, n_jobs: int | None
+    found: list[_Found], columns: list[np.ndarray], n_columns: int, n_jobs: int | None, dtype: Any
 ) -> CsrArrays:
     """Count the columns of all rows."""
     tasks = [
         functools.partial(_count_part, part, columns[part.table], n_columns) for part in found
     ]
-    return joined(run(tasks, n_jobs), n_jobs)
+    return joined(run(tasks, n_jobs), n_jobs, dtype)
 
 
 def _count_part(part: _Found, columns: np.ndarray, n_columns: int) -> CsrArrays:

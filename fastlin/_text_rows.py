@@ -166,15 +166,17 @@ def as_output(arrays: CsrArrays, n_features: int, output: str) -> Any:
     return matrix if output == "csr" else compact_rows(matrix)
 
 
-def joined(parts: list[CsrArrays], n_jobs: int | None) -> CsrArrays:
-    """Put parts of a matrix one below the other, each copied by a thread."""
+def joined(parts: list[CsrArrays], n_jobs: int | None, dtype: Any = None) -> CsrArrays:
+    """Put parts of a matrix one below the other, each copied by a thread; values become of `dtype`,
+    if one is given."""
+    dtype = parts[0].data.dtype if dtype is None else dtype
     if len(parts) == 1:
-        return parts[0]
+        return parts[0]._replace(data=parts[0].data.astype(dtype, copy=False))
     row_ends = np.cumsum([0] + [len(part.indptr) - 1 for part in parts])
     ends = np.cumsum([0] + [len(part.indices) for part in parts])
     whole = CsrArrays(
         np.zeros(row_ends[-1] + 1, np.int64), np.empty(ends[-1], np.int32),
-        np.empty(ends[-1], parts[0].data.dtype),
+        np.empty(ends[-1], dtype),
     )
 
     def copy(k: int) -> None:

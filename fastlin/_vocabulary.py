@@ -31,7 +31,7 @@ from ._text_rows import refuse
 
 __all__ = [
     "Nodes", "Vocabulary", "entered", "entering", "named", "new_table", "nodes_of", "ordered",
-    "placed", "word_ranks", "word_table",
+    "word_ranks", "word_table",
 ]  # fmt: skip
 
 # Names that a thread writes at a time.
@@ -232,20 +232,13 @@ def ordered(
         levels[k] = level = level[order]
         if k + 1 < len(levels):
             position[level] = np.arange(len(level), dtype=np.uint32)
-    features = placed(levels, nodes.before, wanted)
-    return features, named(nodes, features, depth, n_jobs)
-
-
-def placed(levels: list[np.ndarray], before: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Return the numbers that are wanted in the order of their n-grams, given the numbers of each
-    length in order."""
     size, free = wanted.astype(np.int64), np.zeros(len(wanted), np.int64)
     for level in levels[:0:-1]:
-        add_sizes(level, before, size)
+        add_sizes(level, nodes.before, size)
     features = np.empty(np.count_nonzero(wanted), np.int64)
     for k, level in enumerate(levels):
-        place_level(level, before, k == 0, wanted.view(np.uint8), size, free, features)
-    return features
+        place_level(level, nodes.before, k == 0, wanted.view(np.uint8), size, free, features)
+    return features, named(nodes, features, depth, n_jobs)
 
 
 def _order(first: np.ndarray | None, second: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -230,7 +231,8 @@ class CountVectorizer(TextAnalysis, Estimator):
         """
         self._check_params()
         self._check_analysis()
-        return self._assembled(count_by(self, X, self._known("transform"), self.n_jobs))
+        rows = count_by(self, X, self._known("transform"), self.n_jobs, self._count_dtype())
+        return self._assembled(rows)
 
     def inverse_transform(self, X: Any) -> list[np.ndarray]:
         """Return the n-grams of rows.
@@ -312,7 +314,7 @@ class CountVectorizer(TextAnalysis, Estimator):
             with_totals = self.max_features is not None
             keeps_all = isinstance(self.min_df, numbers.Integral) and self.min_df <= 1
             vocabulary, rows, documents = learn(
-                self, X, self.n_jobs, with_totals, self._choose, keeps_all
+                self, X, self.n_jobs, with_totals, self._choose, keeps_all, self._count_dtype()
             )
             self._take(vocabulary, fixed=False)
             return rows, documents
@@ -323,7 +325,7 @@ class CountVectorizer(TextAnalysis, Estimator):
                 "vocabulary has n-grams with capital letters, which no document has once it is "
                 "lowered; lower them or set lowercase=False.",
             )
-        rows = count_by(self, X, vocabulary, self.n_jobs)
+        rows = count_by(self, X, vocabulary, self.n_jobs, self._count_dtype())
         self._take(vocabulary, fixed=True)
         return rows, np.bincount(rows.indices, minlength=len(vocabulary))
 
@@ -340,7 +342,7 @@ class CountVectorizer(TextAnalysis, Estimator):
                 f"most {most:g} and at least {least:g} of {n_rows} documents."
             )
         documents, total = frequencies
-        kept = (documents <= most) & (documents >= least)
+        kept = (documents <= math.floor(most)) & (documents >= math.ceil(least))
         if not kept.any():
             raise ValueError(
                 f"no n-gram is left: each of the {len(kept)} is in fewer documents than min_df="
@@ -355,16 +357,23 @@ class CountVectorizer(TextAnalysis, Estimator):
         kept[(-counts.astype(np.int64)).argsort()[: self.max_features]] = True
         return kept
 
+    def _count_dtype(self) -> Any:
+        """Return what counts come in: the dtype of the values, if that holds all of int32."""
+        dtype = np.dtype(self.dtype)
+        is_narrow = dtype.kind in "iu" and np.iinfo(dtype).max < np.iinfo(np.int32).max
+        return np.dtype(np.int32) if self.binary or is_narrow else dtype
+
     def _assembled(self, rows: CsrArrays) -> Any:
         """Return counts in the form asked for."""
-        dtype, most = np.dtype(self.dtype), int(rows.data.max(initial=0))
-        if dtype.kind in "iu" and not self.binary and most > np.iinfo(dtype).max:
+        dtype = np.dtype(self.dtype)
+        most = 0 if rows.data.dtype == dtype or self.binary else int(rows.data.max(initial=0))
+        if dtype.kind in "iu" and most > np.iinfo(dtype).max:
             raise ValueError(
                 f"dtype {dtype} holds counts of at most {np.iinfo(dtype).max}, but a document has "
                 f"one of its n-grams {most} times; take a wider dtype."
             )
-        data = np.ones(len(rows.data), dtype) if self.binary else rows.data.astype(dtype)
-        rows = rows._replace(data=data)
+        ones = np.ones(len(rows.data), dtype) if self.binary else None
+        rows = rows._replace(data=rows.data.astype(dtype, copy=False) if ones is None else ones)
         self._weigh(rows)
         return as_output(rows, len(self._name_ends), self.output)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -12,6 +13,7 @@ from ._base import Estimator, TransformerMixin
 from ._core.ngrams import normalise_rows
 from ._data import rows_of
 from ._exceptions import not_fitted
+from ._parallel import Cancelled, is_cancelled, run
 from ._params import Boolean, Constraint, FloatType, OneOf, shown
 from ._text_docs import ANALYSIS_NOTES, ANALYSIS_PARAMETERS, DF_PARAMETERS, N_JOBS
 from ._text_rows import CsrArrays
@@ -20,6 +22,8 @@ from .count_vectorizer import CountVectorizer
 __all__ = ["TfidfTransformer", "TfidfVectorizer"]
 
 _NORM_ORDER = {"l1": 1, "l2": 2}
+# Entries of the rows that are weighed together, while they lie in a cache.
+_CUT = 1 << 16
 _FLOATS = (np.float64, np.float32)
 _WEIGHTING = """norm : {"l1", "l2"} or None, default="l2"
         Scale rows to this norm.
@@ -81,20 +85,33 @@ class Weighted:
             )
         vars(self)["idf_"] = idf.astype(idf.dtype if idf.dtype in _FLOATS else np.float64)
 
-    def _weigh_by(self, idf: np.ndarray | None, rows: CsrArrays) -> None:
+    def _weigh_by(self, idf: np.ndarray | None, rows: CsrArrays, n_jobs: int | None) -> None:
         """Turn the counts of rows into tf-idf, in place."""
-        data = rows.data
+        if idf is not None:
+            factors = idf if len(idf) < len(rows.indices) else idf[rows.indices]
+            if np.isinf(factors).any():
+                self._refuse_unseen(rows.indices[np.isinf(idf[rows.indices])])
+        indptr = rows.indptr.astype(np.int64, copy=False)
+        cuts = np.searchsorted(indptr, np.arange(_CUT, indptr[-1], _CUT))
+        edges = np.unique(np.concatenate([[0], cuts, [len(indptr) - 1]])).tolist()
+        tasks = [
+            functools.partial(self._weigh_rows, idf, rows, indptr[first : stop + 1])
+            for first, stop in zip(edges[:-1], edges[1:], strict=True)
+        ]
+        run(tasks, n_jobs)
+
+    def _weigh_rows(self, idf: np.ndarray | None, rows: CsrArrays, ends: np.ndarray) -> None:
+        """Turn the counts of some rows into tf-idf."""
+        if is_cancelled():
+            raise Cancelled
+        data = rows.data[ends[0] : ends[-1]]
         if self.sublinear_tf:
             np.log(data, data)
             data += 1.0
         if idf is not None:
-            factors = idf[rows.indices]
-            if np.isinf(idf if len(idf) < len(factors) else factors).any():
-                self._refuse_unseen(rows.indices[np.isinf(factors)])
-            data *= factors
+            data *= idf[rows.indices[ends[0] : ends[-1]]]
         if self.norm is not None:
-            indptr = rows.indptr.astype(np.int64, copy=False)
-            normalise_rows(indptr, data, _NORM_ORDER[self.norm])
+            normalise_rows(ends - ends[0], data, _NORM_ORDER[self.norm])
 
     def _refuse_unseen(self, columns: np.ndarray) -> None:
         """Raise if there is an entry in a column of infinite weight."""
@@ -212,7 +229,7 @@ class TfidfTransformer(Weighted, TransformerMixin, Estimator):
         idf = vars(self).get("idf_")
         if idf is not None:
             idf = idf.astype(matrix.dtype, copy=False)
-        self._weigh_by(idf, CsrArrays(matrix.indptr, matrix.indices, matrix.data))
+        self._weigh_by(idf, CsrArrays(matrix.indptr, matrix.indices, matrix.data), None)
         return matrix
 
     def _weights(self) -> tuple[str, list[str] | None, int]:
@@ -379,7 +396,7 @@ class TfidfVectorizer(Weighted, CountVectorizer):
 
     def _weigh(self, rows: CsrArrays) -> None:
         """Turn counts into tf-idf."""
-        self._weigh_by(self.idf_ if self.use_idf else None, rows)
+        self._weigh_by(self.idf_ if self.use_idf else None, rows, self.n_jobs)
 
     def _weights(self) -> tuple[str, list[str] | None, int]:
         """Return what has a weight each: the n-grams of the vocabulary."""

@@ -8,7 +8,7 @@ def write_tokens(
 ) -> None: ...
 def count_words(
     tokens: NDArray[np.uint32], ends: NDArray[np.int64], first: int, last: int,
-    seen: NDArray[np.int64],
+    seen: NDArray[np.uint32],
 ) -> None: ...
 def count_pieces(
     before: NDArray[np.uint32], ends: NDArray[np.int64], first: int, last: int, n: int, shift: int,
@@ -24,7 +24,7 @@ def sort_digit(
 def number(grams: NDArray[np.uint32], ids: NDArray[np.uint32]) -> int: ...
 def split(
     grams: NDArray[np.uint32], before: NDArray[np.uint32], last: NDArray[np.uint32],
-    documents: NDArray[np.int64], total: NDArray[np.int64],
+    documents: NDArray[np.uint32], total: NDArray[np.uint32],
 ) -> None: ...
 def raise_ids(
     ids: NDArray[np.uint32], before: NDArray[np.uint32], ends: NDArray[np.int64], first: int,
@@ -33,4 +33,13 @@ def raise_ids(
 def write_level(
     ids: NDArray[np.uint32], ends: NDArray[np.int64], first: int, last: int, n: int, offset: int,
     places: NDArray[np.int64], numbers: NDArray[np.uint32],
+) -> None: ...
+def add_wanted(
+    before: NDArray[np.uint32], wanted: NDArray[np.uint8], first: int, stop: int, n_below: int,
+    size: NDArray[np.int64],
+) -> None: ...
+def place(
+    before: NDArray[np.uint32], wanted: NDArray[np.uint8], first: int, stop: int,
+    size: NDArray[np.int64], free: NDArray[np.int64], features: NDArray[np.int64],
+    columns: NDArray[np.int32], values: NDArray[np.uint32], placed: NDArray[np.uint32],
 ) -> None: ...

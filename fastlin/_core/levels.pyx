@@ -10,7 +10,7 @@ from the last on (Knuth, "The Art of Computer Programming" 3, section 5.2.5), wh
 ascending, and numbered. So all memory is read and written in streams or lies in a cache.
 """
 
-from libc.stdint cimport int64_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memset
 
 # Bits of the largest digit.
@@ -49,10 +49,10 @@ def write_tokens(const uint32_t[::1] numbers, const uint32_t[::1] place, uint32_
 
 def count_words(
     const uint32_t[::1] tokens, const int64_t[::1] ends, int64_t first, int64_t last,
-    int64_t[:, ::1] seen,
+    uint32_t[:, ::1] seen,
 ):
     """Add up in how many of the documents first to last - 1 each word is, in seen[k, 1], and how
-    often in all, in seen[k, 2]; seen[k, 0] must be -1."""
+    often in all, in seen[k, 2]; seen[k, 0] is for one more than the last document of it."""
     cdef int64_t i, document, begin
     cdef uint32_t word
     checked(ends, first, last, tokens.shape[0])
@@ -61,8 +61,8 @@ def count_words(
         for document in range(first, last):
             for i in range(begin, ends[document]):
                 word = tokens[i]
-                seen[word, 1] += seen[word, 0] != document
-                seen[word, 0] = document
+                seen[word, 1] += seen[word, 0] != <uint32_t>(document + 1)
+                seen[word, 0] = <uint32_t>(document + 1)
                 seen[word, 2] += 1
             begin = ends[document]
 
@@ -163,8 +163,8 @@ def number(uint32_t[:, ::1] grams, uint32_t[::1] ids):
 
 
 def split(
-    const uint32_t[:, ::1] grams, uint32_t[::1] before, uint32_t[::1] last, int64_t[::1] documents,
-    int64_t[::1] total,
+    const uint32_t[:, ::1] grams, uint32_t[::1] before, uint32_t[::1] last,
+    uint32_t[::1] documents, uint32_t[::1] total,
 ):
     """Write the four numbers of n-grams to an array each."""
     cdef int64_t i, n = grams.shape[0]
@@ -212,3 +212,52 @@ def write_level(
                 place += 1
             places[document - first] = place
             begin = ends[document]
+
+
+def add_wanted(
+    const uint32_t[::1] before, const uint8_t[::1] wanted, int64_t first, int64_t stop,
+    int64_t n_below, int64_t[::1] size,
+):
+    """Add to the size of each n-gram how many are wanted of those n-grams first to stop - 1 that it
+    begins: the sizes of these, or where `size` ends before them, themselves. `before` is of all
+    numbers, and below n_below."""
+    cdef int64_t i
+    cdef bint has_size = size.shape[0] >= stop
+    if min(before.shape[0], wanted.shape[0]) < stop or size.shape[0] < n_below or first < n_below:
+        raise IndexError
+    with nogil:
+        for i in range(first, stop):
+            size[before[i]] += size[i] if has_size else wanted[i]
+
+
+def place(
+    const uint32_t[::1] before, const uint8_t[::1] wanted, int64_t first, int64_t stop,
+    const int64_t[::1] size, int64_t[::1] free, int64_t[::1] features, int32_t[::1] columns,
+    const uint32_t[::1] values, uint32_t[::1] placed,
+):
+    """Give n-grams first to stop - 1, a level in order, their places: columns[i] becomes that of a
+    wanted one, where features has it and `placed` values[i - first], or -1. free[k] is where the
+    next n-gram stands that k begins; `size` and `free` are of those that may begin others. Words
+    are level 0."""
+    cdef int64_t i, here, below = 0
+    cdef int64_t n_sizes = size.shape[0]
+    if min(before.shape[0], wanted.shape[0], columns.shape[0]) < stop or free.shape[0] < n_sizes:
+        raise IndexError
+    if values.shape[0] < stop - first or placed.shape[0] < features.shape[0]:
+        raise IndexError
+    with nogil:
+        for i in range(first, stop):
+            here = free[before[i]] if first else below
+            if i < n_sizes:
+                below += size[i]
+                if first:
+                    free[before[i]] += size[i]
+                free[i] = here + wanted[i]
+            else:
+                below += wanted[i]
+                if first:
+                    free[before[i]] += wanted[i]
+            columns[i] = <int32_t>here if wanted[i] else -1
+            if wanted[i]:
+                features[here] = i
+                placed[here] = values[i - first]
