@@ -1,9 +1,11 @@
 """From documents to rows of counts by a vocabulary, which is learned on the way or given.
 
-Two passes: documents to the numbers of their n-grams, in the order in which the table gave them;
-then, once it is known which columns these have, numbers to sorted rows. Threads learn a table each
-and bring its n-grams in order; their lists are made one in between. A column hangs on the name of
-its n-gram only, so that the matrix does not depend on the number of threads.
+Words that are learned are brought in order, then the n-grams of them, length by length
+(_gram_levels.py). For characters, and by a vocabulary that is known, there are two passes:
+documents to the numbers of their n-grams, in the order in which the table gave them; then, once it
+is known which columns these have, numbers to sorted rows. Threads learn a table each; where they
+bring its n-grams in order, their lists are made one in between. A column hangs on the name of its
+n-gram only, so that the matrix does not depend on the number of threads.
 """
 
 from __future__ import annotations

@@ -116,6 +116,10 @@ WRITTEN = {
     "kernel_dual": {
         "a", "e", "rise", "fall", "stamp", "logit", "f", "late", "b", "out",
     },
+    "levels": {
+        "tokens", "seen", "counts", "free", "grams", "out", "ids", "before", "last", "documents",
+        "total", "places", "numbers", "size", "features", "columns", "placed",
+    },
     "losses": {"value", "slope", "out"},
     "blocks": {"out"},
     "multi": {
@@ -178,7 +182,7 @@ def test_parallel_does():
 # Files between the estimators and the kernels: each knows the kernels of one purpose.
 CALLERS = {
     "_blocks.py", "_cells.py", "_centred.py", "_class_counts.py", "_columns.py", "_counts.py",
-    "_data.py", "_delimited.py", "_dual_cd.py",
+    "_data.py", "_delimited.py", "_dual_cd.py", "_gram_levels.py",
     "_dual_lanes.py", "_dual_newton.py", "_epochs.py", "_face.py", "_gram.py", "_isa.py",
     "_category_hashes.py", "_column_scales.py", "_far_columns.py", "_hstack.py", "_indicators.py",
     "_joint_dual.py", "_joint_dual_newton.py", "_joint_model.py",
