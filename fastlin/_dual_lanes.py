@@ -1,4 +1,4 @@
-"""Exact models side by side: interleaved dual coordinate descent on up to 16 of them.
+"""Exact models side by side: interleaved dual coordinate descent on up to 24 of them.
 
 `fl_multi.h` states problem, symbols and recurrences. Descent runs on a float32 copy of the rows,
 which costs nothing where they are float32 already; each answer is rebuilt from its dual variables,
@@ -24,7 +24,10 @@ from ._problem import LOSS_CODES, Certificate, Fit, Problem
 from ._scores import rows_per_call
 from ._solve import FAR
 
-__all__ = ["DualPass"]
+__all__ = ["SPARE_LANES", "DualPass"]
+
+# More lanes than a line holds cost as much per model, and less than a further pass of few models.
+SPARE_LANES = 24
 
 _FIELD = {name: k for k, name in enumerate(_multi.DUAL_FIELDS)}
 _N_NUMBERS = len(_multi.DUAL_FIELDS)
@@ -60,11 +63,11 @@ _NO_PLACE = np.empty(0, np.int32)
 
 def _lanes_of(n_models: int) -> int:
     """The fewest lanes that hold so many models."""
-    return next(n for n in LANES if n >= n_models)
+    return next(n for n in (*LANES, SPARE_LANES) if n >= n_models)
 
 
 class DualPass:
-    """Up to 16 models of one kind."""
+    """Up to 24 models of one kind."""
 
     def __init__(self, stream: DualStream, models: list[DualModel]):
         self.stream, self.models = stream, models
@@ -90,8 +93,11 @@ class DualPass:
         first = self.models[0]
         self.code, self.is_log = LOSS_CODES[first.loss], first.loss == "log_loss"
         self.centre = self.stream.centre(first.fit_intercept)
-        n = len(self.stream.X)
-        for model in self.models:
+        n, d = self.stream.X.shape
+        # side by side, as they are published where the models are the classes of one estimator
+        coefs = np.empty((len(self.models), d), self.stream.X.dtype)
+        for model, coef in zip(self.models, coefs, strict=True):
+            model.coef = coef
             if model.state is None:
                 model.state = np.full(n, _UNTOUCHED if self.is_log else 0.0, np.float32)
                 model.offset = self._first_offset(model)
@@ -259,13 +265,8 @@ class DualPass:
         for start, stop in self._pieces(L):
             _multi.respond_rows(ISA, L, X, w, by, room, start, stop)
         squares = self._squares(w, L)
-        # of the type that is published: new pages for each model are most of what this takes
-        coefs = [np.empty(d, X.dtype) for _ in models]
-        chosen = np.arange(len(models))
-        for first in range(0, d, _COLUMNS_PER_CALL):
-            self._look()
-            _multi.gather(w, L, chosen, coefs, _NO_PLACE, first, min(first + _COLUMNS_PER_CALL, d))
         b, mean = self._intercepts(models, sides, by)
+        kept: list[int] = []
         for lane, model in enumerate(models):
             total = float(sides.total[lane])
             l2 = 1.0 / (model.C * total)
@@ -277,10 +278,15 @@ class DualPass:
             if not np.isfinite(certificate.relative_gap):
                 model.is_lost = True
                 continue
-            model.fit = Fit(coefs[lane], float(b[lane]), model.n_iter, certificate,
+            kept.append(lane)
+            model.fit = Fit(model.coef, float(b[lane]), model.n_iter, certificate,
                             certificate.relative_gap <= model.tol)
             if model.test is not None:
                 model.responses = by[model.test, lane] + b[lane]
+        chosen, coefs = np.array(kept, dtype=np.int64), [models[lane].coef for lane in kept]
+        for first in range(0, d, _COLUMNS_PER_CALL):
+            self._look()
+            _multi.gather(w, L, chosen, coefs, _NO_PLACE, first, min(first + _COLUMNS_PER_CALL, d))
 
     def _squares(self, w: np.ndarray, n_lanes: int) -> np.ndarray:
         """|w|^2 of each lane."""

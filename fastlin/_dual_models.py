@@ -59,6 +59,8 @@ class DualModel:
     tol: float
     max_iter: int
     width: ClassVar[int] = 1
+    # memory for its weights
+    coef: np.ndarray | None = None
     # what came of it
     state: np.ndarray | None = None
     n_iter: int = 0

@@ -276,6 +276,8 @@ class ExactClassifierMixin:
             check_finite(fit.coef, fit.intercept, dtype)
         if n_outputs == len(fits) == 1 and fits[0].coef.dtype == dtype:
             self.coef_ = fits[0].coef[np.newaxis]
+        elif n_outputs == len(fits) and _are_rows(fits, fits[0].coef.base, dtype):
+            self.coef_ = fits[0].coef.base
         else:
             self.coef_ = np.zeros((n_outputs, self.n_features_in_), dtype)
             for k, fit in zip(places, fits, strict=True):
@@ -414,3 +416,14 @@ class ExactClassifierMixin:
         self._solve_all(rows, targets, weight, places, len(positive))
         self.classes_ = classes
         return self
+
+
+def _are_rows(fits: list[Fit], whole: np.ndarray | None, dtype: np.dtype) -> bool:
+    """Whether the weights of the fits are the rows of an array in turn: of models that were solved
+    in one pass. Copies would take as long as a pass over the rows."""
+    if whole is None or whole.dtype != dtype or whole.shape != (len(fits), fits[0].coef.size):
+        return False
+    return all(
+        fit.coef.base is whole and fit.coef.ctypes.data == row.ctypes.data
+        for fit, row in zip(fits, whole, strict=True)
+    )

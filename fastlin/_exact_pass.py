@@ -1,7 +1,7 @@
 """Exact estimators trained together on parts of the same rows: folds, grid points and classes.
 
 The counterpart of `_onepass` for estimators that solve their problem: those whose solver is dual
-coordinate descent go through the rows up to 16 at a time (`_dual_lanes`), grouped by the strength
+coordinate descent go through the rows up to 24 at a time (`_dual_lanes`), grouped by the strength
 of their penalty, since those with a weak one need more epochs.
 """
 
@@ -17,7 +17,7 @@ from . import _parallel
 from ._blocks import matvec, rmatvec, row_squares
 from ._core.rows import Rows
 from ._data import as_rows
-from ._dual_lanes import DualPass
+from ._dual_lanes import SPARE_LANES, DualPass
 from ._dual_models import Centre, DualModel, DualStream
 from ._epochs import row_order
 from ._exact import ExactClassifierMixin, check_size
@@ -216,7 +216,7 @@ def _passes(stream: DualStream, models: list[DualModel], n_jobs: int | None,
     d = stream.X.shape[1]
     ordered = sorted(models, key=lambda model: model.C)
     # weights in float32, and in double while the answers are certified
-    parts = parted(ordered, list(LANES), d, lambda model: 12 * d, n_jobs, limit)
+    parts = parted(ordered, list(LANES), d, lambda model: 12 * d, n_jobs, limit, SPARE_LANES)
     # those that take longest begin first
     return [DualPass(stream, part) for part, _ in reversed(parts)]
 

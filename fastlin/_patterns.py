@@ -78,10 +78,11 @@ def reads(tests: list[np.ndarray], n: int, most_runs: int) -> list[tuple[np.ndar
 
 
 def parted(models: list[Any], widths: list[int], n_columns: int, lane_bytes: Callable[[Any], int],
-           n_jobs: int | None, limit: int | None) -> list[tuple[list[Any], int]]:
+           n_jobs: int | None, limit: int | None, spare: int = 0) -> list[tuple[list[Any], int]]:
     """(models of one kind, number of lanes) of each pass: as many side by side as there are lanes
     in `widths`, of which a model takes its `width`, memory allows, and leaves work for each
-    thread."""
+    thread. With `spare` lanes, more than `widths` go, the last pass takes models that would not
+    even fill half of one more."""
     whole = isinstance(limit, (int, np.integer)) and not isinstance(limit, bool)
     if limit is not None and not (whole and limit >= 1):
         raise ValueError(
@@ -107,7 +108,12 @@ def parted(models: list[Any], widths: list[int], n_columns: int, lane_bytes: Cal
             )
         most = (fitting or wide[:1])[-1]
         size = next((n for n in wide if n >= wanted and n <= most), most) // lanes
-        for start in range(0, len(alike), size):
-            part = alike[start : start + size]
+        starts = list(range(0, len(alike), size))
+        left = len(alike) % size * lanes
+        if wanted > most and 0 < left <= spare - most and spare * one <= room:
+            starts.pop()
+            wide.append(spare)
+        for start, stop in zip(starts, (*starts[1:], len(alike)), strict=True):
+            part = alike[start:stop]
             passes.append((part, next(n for n in wide if n >= len(part) * lanes)))
     return passes

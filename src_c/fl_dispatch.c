@@ -63,7 +63,7 @@ int fl_isa_runs(int isa) {
 }
 
 const struct fl_multi_kernels *fl_multi_kernels_of(int isa, int is_double, int n_lanes) {
-    return &tables[isa][is_double]->lanes[n_lanes == 16 ? 2 : n_lanes == 8 ? 1 : 0];
+    return &tables[isa][is_double]->lanes[n_lanes == 4 ? 0 : n_lanes / 8];
 }
 
 const struct fl_joint_kernels *fl_joint_kernels_of(int isa, int is_double) {

@@ -10,7 +10,7 @@
  *   FL_V_LOAD(p) FL_V_STORE(p, v) FL_V_SET(x) FL_V_ADD(a, b) FL_V_SUB(a, b) FL_V_MUL(a, b)
  *   FL_V_MIN(a, b) FL_V_MAX(a, b)       b where a number is not one
  */
-#if defined(FL_ISA_AVX512) && FL_LANES * FL_REAL_BYTES >= 64
+#if defined(FL_ISA_AVX512) && FL_LANES * FL_REAL_BYTES % 64 == 0
 #  if FL_REAL_BYTES == 4
 #    define FL_V __m512
 #    define FL_V_OP(op) _mm512_##op##_ps
@@ -19,7 +19,7 @@
 #    define FL_V_OP(op) _mm512_##op##_pd
 #  endif
 #  define FL_V_SIZE (64 / FL_REAL_BYTES)
-#elif (defined(FL_ISA_AVX512) || defined(FL_ISA_AVX2)) && FL_LANES * FL_REAL_BYTES >= 32
+#elif (defined(FL_ISA_AVX512) || defined(FL_ISA_AVX2)) && FL_LANES * FL_REAL_BYTES % 32 == 0
 #  if FL_REAL_BYTES == 4
 #    define FL_V __m256
 #    define FL_V_OP(op) _mm256_##op##_ps

@@ -6,8 +6,8 @@
  * time of one model, indices and cache misses, is paid once for all. A fold is no copy of rows: for
  * a row that a model must not see its weight s is 0, and nothing of that lane changes.
  *
- * Measured: 16 float models in one line of 64 bytes cost 3 to 4 times what one costs; lines that
- * are straddled (24 lanes) or doubled cost more per model.
+ * Measured: 16 float models in one line of 64 bytes cost 3 to 4 times what one costs; 24, whose
+ * lines are straddled, cost as much per model, and less than 16 and 4 or 8 in passes of their own.
  *
  * A model never reads another one's lanes, and its operations come in one order. So a model has
  * the same bits in any company, at any number of lanes and under any instruction set.
@@ -22,7 +22,7 @@
 #include "fl_joint_dual.h"
 #include "fl_sgd.h"
 
-#define FL_MAX_LANES 16
+#define FL_MAX_LANES 24 /* of dual coordinate descent in float; of all else 16 */
 
 /* What the models of a pass share. */
 struct fl_multi_plan {
@@ -113,9 +113,10 @@ struct fl_multi_kernels {
                  double *product, double *slope, double *bend);
 };
 
-/* For one instruction set; by number of lanes: 4, 8, 16. */
+/* For one instruction set; by number of lanes: 4, 8, 16, and 24 with what dual coordinate
+ * descent in float calls alone. */
 struct fl_multi_table {
-    struct fl_multi_kernels lanes[3];
+    struct fl_multi_kernels lanes[4];
     struct fl_joint_kernels joint;
 };
 

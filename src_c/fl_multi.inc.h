@@ -1,5 +1,5 @@
 /* The kernels of fl_multi.h for FL_LANES models; included by fl_multi.c once per number of lanes,
- * hence no guard. */
+ * hence no guard. With FL_ONLY_DUAL defined: what steps of dual coordinate descent call. */
 
 #include "fl_lanes.inc.h"
 
@@ -7,7 +7,7 @@
  * the latency of an addition, and are those of fl_dot, so that a model trained alone has the same
  * bits. */
 #define FL_N_V (FL_LANES / FL_V_SIZE)
-#define FL_AT_ONCE (FL_N_V < 2 ? FL_N_V : 2)
+#define FL_AT_ONCE (FL_N_V == 1 || FL_N_V == 3 ? FL_N_V : 2)
 
 /* Runs `loop` for the layout of `row` with what column k is and what value it has. */
 #ifndef FL_PLAIN_AT
@@ -86,12 +86,6 @@ static void FL_LANED(fl_multi_respond)(struct fl_row row, const void *weights, d
     FL_LANED(fl_lanes_respond)(row, weights, 0, (FL_REAL)0, z);
 }
 
-/* z = soft(w, by).x */
-static void FL_LANED(fl_multi_respond_shrunk)(struct fl_row row, const void *weights, FL_REAL by,
-                                              double *z) {
-    FL_LANED(fl_lanes_respond)(row, weights, 1, by, z);
-}
-
 /* w += c x */
 FL_INLINE void FL_LANED(fl_multi_add)(struct fl_row row, const FL_REAL *c, FL_REAL *w) {
     const int32_t *index = row.indices;
@@ -109,6 +103,13 @@ FL_INLINE void FL_LANED(fl_multi_add)(struct fl_row row, const FL_REAL *c, FL_RE
     }
     FL_LANES_BY_LAYOUT(FL_ADD)
 #undef FL_ADD
+}
+
+#ifndef FL_ONLY_DUAL
+/* z = soft(w, by).x */
+static void FL_LANED(fl_multi_respond_shrunk)(struct fl_row row, const void *weights, FL_REAL by,
+                                              double *z) {
+    FL_LANED(fl_lanes_respond)(row, weights, 1, by, z);
 }
 
 /* w += c x, the weights pay the L1 penalty that has fallen due, the averaging sums follow. Lanes
@@ -402,6 +403,8 @@ static void FL_LANED(fl_multi_publish)(const struct fl_multi_lanes *lanes,
         }
     }
 }
+
+#endif /* FL_ONLY_DUAL */
 
 #include "fl_multi_dual.inc.h"
 

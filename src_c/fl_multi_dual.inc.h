@@ -114,6 +114,7 @@ static void FL_LANED(fl_dual_add)(struct fl_row row, const double *by, void *wei
     FL_LANED(fl_multi_add)(row, c, (FL_REAL *)weights);
 }
 
+#ifndef FL_ONLY_DUAL
 /* Adds s times loss, slope and curvature at responses p. */
 static void FL_LANED(fl_dual_sums)(int loss, const double *p, const double *s, const double *y,
                                    double *sum_loss, double *product, double *slope,
@@ -140,3 +141,4 @@ static void FL_LANED(fl_dual_sums)(int loss, const double *p, const double *s, c
         }
     }
 }
+#endif /* FL_ONLY_DUAL */

@@ -6,10 +6,14 @@ import numpy as np
 import pytest
 from layouts import LAYOUTS
 
-from fastlin import SparsemaxClassifier, _dual_lanes, _parallel, cross_val_score
+from fastlin import LinearSVC, SparsemaxClassifier, _dual_lanes, _parallel, cross_val_score
+from fastlin._core import multi as _multi
+from fastlin._dual_models import DualModel
 from fastlin._exact_pass import fits_exactly_together
 from fastlin._exceptions import ConvergenceWarning
+from fastlin._lanes import LANES
 from fastlin._onepass import fit_together, fits_together
+from fastlin._patterns import parted
 from fastlin.logistic import LogisticRegression
 
 N, D, FOLDS = 240, 12, 3
@@ -31,6 +35,8 @@ class Machine(LogisticRegression):
 
 
 LOSSES = ("log_loss", "squared_hinge")
+ONE_OF_EACH_KIND = list({layout.kind: layout for layout in reversed(LAYOUTS)}.values())
+ISAS = [number for _, number, here in _multi.instruction_sets() if here]
 
 
 def made(loss, **parameters):
@@ -114,8 +120,13 @@ def test_storage_does_not_matter(loss, layout):
         assert model.coef_.dtype == (np.float32 if layout.dtype == np.float32 else np.float64)
 
 
-def test_company_and_threads_do_not_matter():
-    X, _, y, train, test = problem()
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("layout", ONE_OF_EACH_KIND, ids=lambda layout: layout.name)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_company_and_threads_do_not_matter(loss, layout, isa, monkeypatch):
+    """21 models go over the rows together, and three where they are alone."""
+    monkeypatch.setattr(_dual_lanes, "ISA", isa)
+    X, _, y, train, test = problem(layout)
     grid = np.geomspace(0.01, 30, 7)
 
     def bits(models, jobs=None, **options):
@@ -127,7 +138,7 @@ def test_company_and_threads_do_not_matter():
         ]
 
     def models(values):
-        return [made("log_loss", C=C, tol=1e-6) for C in values for _ in train]
+        return [made(loss, C=C, tol=1e-6) for C in values for _ in train]
 
     together = bits(models(grid))
     assert bits(models(grid), 2) == together
@@ -174,6 +185,37 @@ def test_a_class_of_weight_zero_is_told_of_once():
     assert model.n_iter_[1] == 0 and (model.duality_gap_ <= 1e-4).all()
     alone = LogisticRegression(C=1e-3).fit(X[y != 1], y[y != 1])
     np.testing.assert_allclose(model.coef_[2], alone.coef_[0], atol=1e-3)
+
+
+def test_passes_of_few_models_join_the_last_one():
+    def sizes(n_models, n_jobs=1, limit=None):
+        models = [DualModel("log_loss", 1.0, True, 0, *[np.ones(2)] * 2, None, 1e-4, 9)] * n_models
+        parts = parted(models, list(LANES), D, lambda model: 12 * D, n_jobs, limit,
+                       _dual_lanes.SPARE_LANES)
+        return [(len(part), lanes) for part, lanes in parts]
+
+    assert sizes(16) == [(16, 16)]
+    assert sizes(20) == [(20, 24)]
+    assert sizes(40) == [(16, 16), (24, 24)]
+    assert sizes(25) == [(16, 16), (9, 16)]
+    assert sizes(32) == [(16, 16), (16, 16)]
+    assert sizes(20, limit=23 * 12 * D) == [(16, 16), (4, 4)]
+    assert sizes(20, n_jobs=2) == [(16, 16), (4, 4)]
+
+
+def test_the_classes_of_a_pass_are_published_as_they_are():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(3000, 400)) * (rng.random((3000, 400)) < 0.1)
+    y = (X @ rng.normal(size=(400, 19))).argmax(axis=1)
+    model = LinearSVC(tol=1e-8).fit(X, y)
+    assert model.coef_.flags.c_contiguous and model.coef_.shape == (19, 400)
+    for k in range(19):
+        sign = np.where(y == k, 1.0, -1.0)
+        got = objective("squared_hinge", X, sign, np.ones(3000), 1.0, model.coef_[k],
+                        model.intercept_[k])
+        assert got == pytest.approx(model.objective_[k], rel=1e-12)
+    alone = LinearSVC(tol=1e-8).fit(X, y == 18)
+    np.testing.assert_allclose(model.coef_[18], alone.coef_[0], atol=1e-4)
 
 
 def test_memory_limit_changes_no_bit():

@@ -76,8 +76,8 @@ def run(int isa, int n_lanes, Rows X, const int64_t[::1] order, const int64_t[::
     cdef int32_t of
     cdef const double *weights
     cdef const double *targets
-    cdef double own_weights[16]
-    cdef double own_targets[16]
+    cdef double own_weights[FL_MAX_LANES]
+    cdef double own_targets[FL_MAX_LANES]
     cdef bint weighted = sample_weight.shape[0] > 0, regression = target.shape[0] > 0
     cdef fl_multi_memory memory = memory_of(v, u, paid, n_lanes)
     cdef const fl_multi_kernels *kernels = kernels_for(isa, n_lanes, &v[0])
@@ -160,8 +160,8 @@ def gather(const real[::1] v, int n_lanes, const int64_t[::1] chosen, list out,
     """out[m][j] = v[place[j], chosen[m]] for features first <= j < last; empty `place`: j. `out` is
     a list of vectors of one dtype."""
     cdef Py_ssize_t m, n = chosen.shape[0]
-    cdef float *singles[16]
-    cdef double *doubles[16]
+    cdef float *singles[FL_MAX_LANES]
+    cdef double *doubles[FL_MAX_LANES]
     cdef float[::1] single
     cdef double[::1] wide
     if n == 0 or first >= last:
@@ -218,7 +218,7 @@ def respond(int isa, int n_lanes, Rows X, const int64_t[::1] rows, const real[::
     cdef Py_ssize_t k, m, r, n_runs = len(runs), first
     cdef const int64_t[::1] test, chosen
     cdef double[:, ::1] out
-    cdef double z[16]
+    cdef double z[FL_MAX_LANES]
     cdef double *to
     cdef int64_t i
     cdef asking *run
@@ -274,7 +274,7 @@ def run_dual(int isa, int n_lanes, Rows X, const int64_t[::1] order, const int64
     cdef int64_t i
     cdef int32_t of
     cdef const double *weights
-    cdef double own_weights[16]
+    cdef double own_weights[FL_MAX_LANES]
     cdef bint weighted = sample_weight.shape[0] > 0
     cdef const fl_multi_kernels *kernels = kernels_for(isa, n_lanes, &u[0])
     cdef fl_dual_lanes *numbers = <fl_dual_lanes *>&lanes[0, 0]
@@ -338,7 +338,7 @@ def respond_rows(int isa, int n_lanes, Rows X, const real[::1] w, double[:, ::1]
                  double[::1] room, Py_ssize_t start, Py_ssize_t stop):
     """out[i, l] = w[:, l].x_i for start <= i < stop; `room` as in `add_rows`."""
     cdef Py_ssize_t i, l
-    cdef double z[16]
+    cdef double z[FL_MAX_LANES]
     cdef const fl_multi_kernels *kernels = kernels_for(isa, n_lanes, &w[0])
     cdef fl_per_column columns = kept_per_column(&X.c, n_lanes, <const real *>&w[0],
                                                  <const real *>NULL, <const real *>NULL)
@@ -359,8 +359,8 @@ def sum_losses(int isa, int n_lanes, int loss, const double[:, ::1] z, const dou
     """Adds the weighted losses at responses z + b to sums[0] + log(sums[1]), their slopes to
     sums[2] and their curvatures to sums[3], for rows start <= i < stop."""
     cdef Py_ssize_t i, l
-    cdef double p[16]
-    cdef double s[16]
+    cdef double p[FL_MAX_LANES]
+    cdef double s[FL_MAX_LANES]
     cdef const fl_multi_kernels *kernels = fl_multi_kernels_of(isa, 1, n_lanes)
     cdef bint weighted = sample_weight.shape[0] > 0
     with nogil:
