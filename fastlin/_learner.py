@@ -17,12 +17,14 @@ from ._core import sgd as _sgd
 from ._core.rows import Rows
 from ._parallel import Cancelled, is_cancelled
 from ._scores import check_dtype, longest_square, rows_per_call, score_rows
-from ._sgd import LOSSES
+from ._sgd import LOSSES, is_lazy, kept_side_by_side, n_moments
 
 __all__ = ["JointLearner", "Learner", "make_learner", "weights_in"]
 
 # Losses whose steps are shortened where they would pass the minimum of the row
 _WITH_REACH = {loss.code for loss in LOSSES.values() if loss.has_reach}
+# Steps that a 32-bit integer can count
+_MOST_STEPS = 2**31
 _TINY = float(np.finfo(float).tiny)
 _NOTHING = np.empty(0, dtype=np.int64)
 _NOTHING_OWED = np.empty(0)
@@ -376,12 +378,10 @@ class JointLearner(_Steps):
             raise ValueError("The state of training is damaged: 'b' does not fit the weights.")
         # rows: the intercepts, their sum for averaging, their two moments
         self.b = _kept(memory, "b", (4, n_outputs), True)
-        penalised, optimizer = rule["l1"] > 0 or rule["l2"] > 0, rule["optimizer"]
-        n_moments = 0 if not optimizer else 1 if optimizer in _ONE_MOMENT else 2
-        lazy = bool(optimizer and penalised)
+        optimizer, lazy = rule["optimizer"], is_lazy(rule)
         self.u = _kept(memory, "u", shape, rule["average_from"] > 0, dtype)
         self.paid = _kept(memory, "paid", shape, rule["l1"] > 0 and not optimizer, dtype)
-        self.moments = _kept(memory, "moments", (n_moments, *shape), True, dtype)
+        self.moments = _kept(memory, "moments", (n_moments(rule), *shape), True, dtype)
         self.last = _kept(memory, "last", shape, lazy)
         self.n_outputs = n_outputs
         super().__init__(rule, memory, self.V)
@@ -401,11 +401,10 @@ class JointLearner(_Steps):
             return
         if self._packed is not None:
             return
-        n_moments, lazy = len(self.moments), len(self.last) > 0
-        packed = np.zeros((len(self.V), 4 if lazy or n_moments > 1 else 2), self.dtype)
+        packed = np.zeros((len(self.V), kept_side_by_side(self.rule)), self.dtype)
         packed[:, 0] = self.V
-        packed[:, 1 : 1 + n_moments] = self.moments.T
-        if lazy:
+        packed[:, 1 : 1 + len(self.moments)] = self.moments.T
+        if len(self.last):
             self._visits(packed)[:] = self.last
         self._packed, self.V = packed, packed[:, 0]
 
@@ -490,8 +489,3 @@ class JointLearner(_Steps):
     def intercepts(self) -> np.ndarray:
         """The intercepts after the last step."""
         return self.b[0]
-
-
-_ONE_MOMENT = (1, 3)  # AdaGrad and RMSProp
-# Steps that a 32-bit integer can count
-_MOST_STEPS = 2**31

@@ -29,6 +29,7 @@ from ._params import Boolean, Either, Integer, OneOf, RandomState, Real, shown
 from ._prepare import prepared
 from ._random import spawn_seed
 from ._reductions import Column
+from ._sgd import kept_side_by_side
 from ._split import split_rows
 from ._task import Task
 from ._validation import check_sample_weight
@@ -129,7 +130,9 @@ class OnlineEstimator(Estimator):
         columns = None
         if not rule.get("voted"):  # whose record goes on living with the rows
             from_zero = all(first is None for first in start)
-            rows, columns = prepared(rows, max(groups), plan.max_iter, from_zero)
+            n_outputs = max(groups)
+            n_kept = kept_side_by_side(rule) if n_outputs == 1 else 1
+            rows, columns = prepared(rows, n_outputs, plan.max_iter, from_zero, n_kept)
         seeds = spawn_seed(self.random_state, len(targets) + 1)
         held_out = np.empty(0, dtype=np.int64)
         if getattr(self, "early_stopping", False):

@@ -6,11 +6,14 @@ many of them find their weights near: those of frequent columns do, if frequent 
 neighbours. So a long fit of several outputs counts the columns in a sample of the rows and, where
 it pays, trains on a copy that has the most frequent column first, and in each row the entries of
 frequent columns first. New numbers without a new order of entries gain half as much, and nothing is
-gained where the weights fit the cache or columns come by frequency anyway (one-hot data). A single
-output's weights are on their way when they are needed (`fl_per_column` in fl_rows.h): on bags of
-words with 1.3 million columns an epoch takes 2.3 ns an entry with renumbered columns and without,
-and the copy ten. Where a column fills a line, as 16 models do, frequent neighbours still share
-pages: 38 % less time per epoch on the same data, by new numbers alone.
+gained where the weights fit the cache or columns come by frequency anyway (one-hot data). Where a
+column fills a line, as 16 models do, frequent neighbours still share pages: 38 % less time per
+epoch on bags of words with 1.3 million columns, by new numbers alone.
+
+A single output's weights are on their way when they are needed (`fl_per_column` in fl_rows.h), and
+neighbours in the cache need not be neighbours in the row. New numbers alone, which cost 4 ns an
+entry, save 2 ns of each epoch of adaptive steps, which keep four numbers per column, on the same
+data, and 0.3 ns of plain ones.
 
 Where there are fewer entries than columns, as in a few thousand hashed texts, most columns do not
 occur at all. Training then has weights for those that do, in their old order, and no pass over the
@@ -37,8 +40,10 @@ _PAGE_BYTES, _NEAR_PAGES = 4096, 2048
 _SAMPLE = 1 << 21
 # The share of entries that must newly find their weight in the cache
 _GAIN = 0.08
-# Epochs that the preparation, which costs about as much as three, has to serve
+# Epochs that the preparation, which costs about as much as three, has to serve; those of steps on
+# one output that keep more than its weight
 _FEWEST_EPOCHS = 6
+_FEWEST_EPOCHS_OF_ONE = 3
 # Epochs after which weights for few of the columns have paid for the search for them
 _FEWEST_EPOCHS_OF_FEW = 3
 # Entries per call of a kernel: some milliseconds.
@@ -60,7 +65,7 @@ class ColumnOrder:
 
 
 def prepared(
-    X: Rows, n_outputs: int, epochs: int, from_zero: bool = True
+    X: Rows, n_outputs: int, epochs: int, from_zero: bool = True, n_kept: int = 1
 ) -> tuple[Rows, ColumnOrder | None]:
     """X with its columns by falling frequency, or only those that occur, and the order that leads
     there; X and None where this would not pay.
@@ -74,17 +79,22 @@ def prepared(
         How often training will visit the rows, at most.
     from_zero : bool
         Whether training begins with weights of zero.
+    n_kept : int
+        Numbers that steps on one output keep for a column, its weight among them.
     """
-    d, column_bytes = X.shape[1], n_outputs * X.dtype.itemsize
+    d, column_bytes = X.shape[1], n_outputs * n_kept * X.dtype.itemsize
     if X.layout == "dense" or d * column_bytes <= 2 * NEAR_BYTES:
         return X, None
     if X.nnz < d:
         pays = from_zero and epochs >= _FEWEST_EPOCHS_OF_FEW
         return only_occurring(X) if pays else (X, None)
-    pays = n_outputs > 1 and epochs >= _FEWEST_EPOCHS
+    if n_outputs > 1:
+        pays = epochs >= _FEWEST_EPOCHS
+    else:
+        pays = n_kept > 1 and epochs >= _FEWEST_EPOCHS_OF_ONE
     if not pays or X.nnz * _entry_bytes(X) > machine_bytes() // 4:
         return X, None
-    return _by_frequency(X, column_bytes)
+    return _by_frequency(X, column_bytes, n_outputs > 1 and column_bytes < _LINE_BYTES)
 
 
 def only_occurring(X: Rows) -> tuple[Rows, ColumnOrder | None]:
@@ -109,8 +119,11 @@ def only_occurring(X: Rows) -> tuple[Rows, ColumnOrder | None]:
     return kept, ColumnOrder(place)
 
 
-def _by_frequency(X: Rows, column_bytes: int) -> tuple[Rows, ColumnOrder | None]:
-    """X with its columns by falling frequency, if enough entries find their weight nearer then."""
+def _by_frequency(
+    X: Rows, column_bytes: int, moves_entries: bool
+) -> tuple[Rows, ColumnOrder | None]:
+    """X with its columns by falling frequency, if enough entries find their weight nearer then;
+    entries of frequent columns come first in their row, or all stay in their order."""
     n, d = X.shape
     counts = np.zeros(d, np.int32)
     step = max(1, X.nnz // _SAMPLE)
@@ -122,13 +135,13 @@ def _by_frequency(X: Rows, column_bytes: int) -> tuple[Rows, ColumnOrder | None]
         return X, None
     place = _columns.places(counts, groups)
     indices, values = np.empty_like(X.indices), X.values
-    if column_bytes >= _LINE_BYTES:
-        for start in range(0, n, rows):
-            _columns.relabel(X, place, indices, start, min(start + rows, n))
-    else:
+    if moves_entries:
         values = np.empty(0 if X.values is None else X.nnz, X.dtype)
         for start in range(0, n, rows):
             _columns.renumber(X, place, indices, values, start, min(start + rows, n))
+    else:
+        for start in range(0, n, rows):
+            _columns.relabel(X, place, indices, start, min(start + rows, n))
     renumbered = _rows.make_rows(
         X.layout, n, d, None if X.values is None else values, indices, X.indptr, X.dtype
     )

@@ -10,7 +10,7 @@ from ._core import losses as _losses
 
 __all__ = [
     "JOINT_LOSSES", "LOSSES", "MARGIN_LOSSES", "OPTIMIZERS", "SCHEDULES", "TARGET_LOSSES",
-    "is_smooth", "loss_values", "make_rule",
+    "is_lazy", "is_smooth", "kept_side_by_side", "loss_values", "make_rule", "n_moments",
 ]  # fmt: skip
 
 
@@ -56,6 +56,7 @@ _MAX_STEPS = 2**62
 
 _OPTIMIZERS = {"sgd": 0, "adagrad": 1, "adadelta": 2, "rmsprop": 3, "adam": 4}
 OPTIMIZERS = tuple(_OPTIMIZERS)
+_ONE_MOMENT = (_OPTIMIZERS["adagrad"], _OPTIMIZERS["rmsprop"])
 # Decay of the squares, decay of the mean, epsilon: the values of the papers, and for RMSProp, which
 # has none, those of Hinton's lecture.
 _MOMENT_CONSTANTS = {
@@ -129,3 +130,21 @@ def make_rule(
         "decay1": decay1,
         "epsilon": epsilon,
     }
+
+
+def kept_side_by_side(rule: dict[str, Any]) -> int:
+    """How many numbers a step of one output needs per column: of adaptive steps those that
+    `fl_packed.h` lays out."""
+    if not rule["optimizer"]:
+        return 1
+    return 4 if is_lazy(rule) or n_moments(rule) > 1 else 2
+
+
+def n_moments(rule: dict[str, Any]) -> int:
+    """How many moments of the gradients a rule keeps."""
+    return 0 if not rule["optimizer"] else 1 if rule["optimizer"] in _ONE_MOMENT else 2
+
+
+def is_lazy(rule: dict[str, Any]) -> bool:
+    """Whether adaptive steps make up for the penalty of steps that passed a coordinate by."""
+    return bool(rule["optimizer"]) and (rule["l1"] > 0 or rule["l2"] > 0)

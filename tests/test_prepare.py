@@ -107,6 +107,28 @@ def test_what_does_not_pay_is_left_alone():
     assert prepared(few, 1, 100, from_zero=False) == (few, None)
 
 
+@pytest.mark.filterwarnings("ignore::fastlin.ConvergenceWarning")
+@pytest.mark.parametrize("optimizer", ["adagrad", "adadelta", "rmsprop", "adam"])
+@pytest.mark.parametrize("penalty", [None, "elasticnet"])
+def test_adaptive_steps_have_the_bits_of_the_columns_as_they_come(optimizer, penalty, monkeypatch):
+    X, y = bag_of_words()
+    monkeypatch.setattr("fastlin._prepare._GAIN", 0.01)
+    taken, models = [], []
+    for answer in (prepared, lambda rows, *_: (rows, None)):
+        monkeypatch.setattr(
+            "fastlin._online.prepared",
+            lambda *arguments, _to=answer: taken.append(_to(*arguments)) or taken[-1],
+        )
+        model = SGDClassifier(
+            loss="log_loss", optimizer=optimizer, penalty=penalty, alpha=1e-4, eta0=0.01,
+            learning_rate="constant", max_iter=3, tol=None, multi_class="ovr", random_state=0,
+        ).fit(X, y)
+        models.append(model.partial_fit(X[:50], y[:50]))
+    assert taken[0][1] is not None and taken[-1][1] is None
+    np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
+    np.testing.assert_array_equal(models[0].intercept_, models[1].intercept_)
+
+
 @pytest.mark.memory
 @pytest.mark.parametrize("layout", ["csr", "ones", "signed"])
 def test_only_columns_that_occur_in_their_old_order(layout):
@@ -150,7 +172,7 @@ def test_models_are_those_of_the_columns_as_they_come(case, monkeypatch):
     taken = []
 
     def seen(rows, n_outputs, *more):
-        result = prepared(rows, max(2, n_outputs), *more)  # of a single one too
+        result = prepared(rows, max(2, n_outputs), *more)  # of a single one, and its entries, too
         taken.append(result[1] is not None)
         return result
 
