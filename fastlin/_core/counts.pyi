@@ -6,6 +6,12 @@ from .rows import Rows
 def sort_by_class(
     codes: NDArray[np.int32], ends: NDArray[np.int64], order: NDArray[np.int64]
 ) -> None: ...
+def members_per_class(
+    codes: NDArray[np.int32], member: NDArray[np.uint8], counts: NDArray[np.int64]
+) -> None: ...
+def rows_per_class(
+    codes: NDArray[np.int32], rows: NDArray[np.int64], counts: NDArray[np.int64]
+) -> None: ...
 def count(
     X: Rows,
     binary: bool,
