@@ -8,6 +8,7 @@ from .rows import Rows
 _Floats = NDArray[np.float32] | NDArray[np.float64]
 
 MAX_LANES: int
+MOST_RUNS: int
 DUAL_FIELDS: tuple[str, ...]
 FIELDS: tuple[str, ...]
 
@@ -77,8 +78,8 @@ def respond(
     rows: NDArray[np.int64],
     w: _Floats,
     intercept: NDArray[np.float64],
-    chosen: NDArray[np.int64],
-    out: NDArray[np.float64],
+    runs: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], int]],
+    heads: NDArray[np.int64],
     start: int,
     stop: int,
 ) -> bool: ...
