@@ -104,7 +104,7 @@ def _row_numbers(rows: Any, n: int) -> np.ndarray:
             f"cv must give rows as numbers or as a mask of {n} booleans, got an array of dtype "
             f"{rows.dtype} and shape {rows.shape}."
         )
-    rows = rows.astype(np.int64)
+    rows = rows.astype(np.int64, copy=False)
     if not len(rows) or (rows.min() >= 0 and rows.max() < n):
         return rows
     outside = (rows < -n) | (rows >= n)

@@ -242,7 +242,8 @@ def _encode_close(y: np.ndarray, low: np.generic) -> tuple[np.ndarray, np.ndarra
     """Encode whole numbers of a short range."""
     # Differences of a narrow type would overflow: int8 holds no 127 - (-128).
     wide = y.dtype if y.dtype.itemsize >= 8 else np.dtype(f"{'f' if y.dtype.kind == 'f' else 'i'}8")
-    place = (y.astype(wide, copy=False) - wide.type(low)).astype(np.intp)
+    place = np.empty(len(y), np.intp)
+    np.subtract(y, wide.type(low), out=place, dtype=wide, casting="unsafe")
     table = np.zeros(int(place.max()) + 1, dtype=y.dtype)
     present = np.zeros(len(table), dtype=bool)
     present[place], table[place] = True, y
