@@ -133,14 +133,17 @@ class BuildExt(build_ext):
         super().build_extensions()
 
     def add_kernels(self, extension, kind):
-        """Compile fl_gram.c per instruction set and fl_multi.c per type of it, too, and say which
-        sets there are."""
+        """Compile fl_gram.c and fl_packed.c per instruction set and fl_multi.c per type of it, too,
+        and say which sets there are."""
         for isa, (unix_flags, msvc_flags) in ISAS.items():
             flags = msvc_flags if kind == "msvc" else unix_flags
             if isa != "base" and not (is_x86_64() and self.can_compile(flags)):
                 continue
             extension.define_macros.append((f"FL_WITH_{isa.upper()}", "1"))
-            tables = [("fl_gram.c", isa, [("FL_GRAM_TABLE", f"fl_gram_{isa}")])]
+            tables = [
+                (f"fl_{name}.c", isa, [(f"FL_{name.upper()}_TABLE", f"fl_{name}_{isa}")])
+                for name in ("gram", "packed")
+            ]
             for type_name, type_macros in TYPES.items():
                 name = f"{isa}_{type_name}"
                 macros = [("FL_MULTI_TABLE", f"fl_multi_{name}"), *type_macros]

@@ -15,6 +15,7 @@ from ._core import joint as _joint
 from ._core import rows as _rows
 from ._core import sgd as _sgd
 from ._core.rows import Rows
+from ._isa import ISA
 from ._parallel import Cancelled, is_cancelled
 from ._scores import check_dtype, longest_square, rows_per_call, score_rows
 from ._sgd import LOSSES, is_lazy, kept_side_by_side, n_moments
@@ -412,16 +413,6 @@ class JointLearner(_Steps):
         """The last visits in a packed array, whose fourth column is an integer."""
         return packed.view(f"i{packed.itemsize}")[:, 3]
 
-    def _apart(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(V, moments, last), each an array of its own."""
-        packed, last = self._packed, self.last
-        if packed is None:
-            return self.V, self.moments, last
-        if len(last):
-            last = self._visits(packed).astype(np.float64)
-        moments = np.ascontiguousarray(packed[:, 1 : 1 + len(self.moments)].T)
-        return np.ascontiguousarray(packed[:, 0]), moments, last
-
     @property
     def has_debts(self) -> bool:
         """Whether anything waits for `settle`."""
@@ -429,7 +420,13 @@ class JointLearner(_Steps):
 
     def settle(self, X: Rows, part: int = 0) -> None:
         """Lay out apart what `memory` keeps apart."""
-        self.V, self.moments, self.last = self._apart()
+        packed = self._packed
+        if packed is None:
+            return
+        self.V = np.ascontiguousarray(packed[:, 0])
+        self.moments = np.ascontiguousarray(packed[:, 1 : 1 + len(self.moments)].T)
+        if len(self.last):
+            self.last = self._visits(packed).astype(np.float64)
         self._packed = None
 
     @property
@@ -456,7 +453,7 @@ class JointLearner(_Steps):
             )
         if self._packed is not None:
             return _joint.run_packed(
-                X, y, weight, order, fetch, rule, *self._optimizer, self.state, self.b,
+                ISA, X, y, weight, order, fetch, rule, *self._optimizer, self.state, self.b,
                 self._packed, self.u,
             )
         return _joint.run(
@@ -466,18 +463,18 @@ class JointLearner(_Steps):
 
     def weights(self, averaged: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """(W, b) of shapes (K, d) and (K,): the averages, if there are any and they are wanted."""
-        V, moments, last = self._apart()
-        w, state = np.empty_like(V), self.state
-        b = self.b[0].copy()
+        w, b, state = np.empty(self.V.shape, self.dtype), self.b[0].copy(), self.state
         if averaged and self._has_mean():
-            _sgd.publish_mean(state, V, self.u, w)
+            _sgd.publish_mean(state, self.scaled, self.u, w)
             b = self.b[1] / state["n_averaged"]
+        elif self._packed is not None and len(self.last):
+            _joint.publish_packed(ISA, self.rule, *self._optimizer, state["t"], self._packed, w)
         elif self.rule["optimizer"]:
             _joint.publish_adaptive(
-                self.rule, *self._optimizer, state["t"], V, moments, last, w
+                self.rule, *self._optimizer, state["t"], self.scaled, self.moments, self.last, w
             )
         else:
-            _sgd.publish(state, V, self.paid, w)
+            _sgd.publish(state, self.V, self.paid, w)
         return np.ascontiguousarray(w.reshape(-1, self.n_outputs).T), b
 
     @property

@@ -1,16 +1,19 @@
-/* The build compiles fl_multi.c and fl_gram.c for "base" and, where the compiler knows them, for
- * the others; then it defines FL_WITH_AVX2 and FL_WITH_AVX512. */
+/* The build compiles fl_multi.c, fl_gram.c and fl_packed.c for "base" and, where the compiler knows
+ * them, for the others; then it defines FL_WITH_AVX2 and FL_WITH_AVX512. */
 #include "fl_dispatch.h"
 
 extern const struct fl_multi_table fl_multi_base_f32, fl_multi_base_f64;
 extern const struct fl_gram_kernels fl_gram_base;
+extern const struct fl_packed_kernels fl_packed_base[2];
 #ifdef FL_WITH_AVX2
 extern const struct fl_multi_table fl_multi_avx2_f32, fl_multi_avx2_f64;
 extern const struct fl_gram_kernels fl_gram_avx2;
+extern const struct fl_packed_kernels fl_packed_avx2[2];
 #endif
 #ifdef FL_WITH_AVX512
 extern const struct fl_multi_table fl_multi_avx512_f32, fl_multi_avx512_f64;
 extern const struct fl_gram_kernels fl_gram_avx512;
+extern const struct fl_packed_kernels fl_packed_avx512[2];
 #endif
 
 static const struct fl_multi_table *const tables[FL_N_ISAS][2] = {
@@ -36,6 +39,20 @@ static const struct fl_gram_kernels *const gram_tables[FL_N_ISAS] = {
 #endif
 #ifdef FL_WITH_AVX512
     &fl_gram_avx512,
+#else
+    NULL,
+#endif
+};
+
+static const struct fl_packed_kernels *const packed_tables[FL_N_ISAS] = {
+    fl_packed_base,
+#ifdef FL_WITH_AVX2
+    fl_packed_avx2,
+#else
+    NULL,
+#endif
+#ifdef FL_WITH_AVX512
+    fl_packed_avx512,
 #else
     NULL,
 #endif
@@ -71,3 +88,7 @@ const struct fl_joint_kernels *fl_joint_kernels_of(int isa, int is_double) {
 }
 
 const struct fl_gram_kernels *fl_gram_kernels_of(int isa) { return gram_tables[isa]; }
+
+const struct fl_packed_kernels *fl_packed_kernels_of(int isa, int is_double) {
+    return &packed_tables[isa][is_double];
+}

@@ -5,6 +5,7 @@
 
 #include "fl_gram.h"
 #include "fl_multi.h"
+#include "fl_packed.h"
 
 /* X(ENUM, name), the plainest first */
 #define FL_ISAS(X) X(BASE, "base") X(AVX2, "avx2") X(AVX512, "avx512")
@@ -29,5 +30,8 @@ const struct fl_joint_kernels *fl_joint_kernels_of(int isa, int is_double);
 
 /* Those for rows of Gram matrices. */
 const struct fl_gram_kernels *fl_gram_kernels_of(int isa);
+
+/* Those of packed adaptive steps. */
+const struct fl_packed_kernels *fl_packed_kernels_of(int isa, int is_double);
 
 #endif

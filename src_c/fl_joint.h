@@ -20,6 +20,8 @@
 #ifndef FL_JOINT_H
 #define FL_JOINT_H
 
+#include <string.h>
+
 #include "fl_joint_losses.h"
 #include "fl_sgd.h"
 

@@ -260,10 +260,18 @@ FL_INLINE void FL_TYPED(fl_adaptive_publish)(const struct fl_adaptive *a, int64_
                                              const FL_REAL *FL_RESTRICT B,
                                              const double *FL_RESTRICT last,
                                              FL_REAL *FL_RESTRICT w) {
-    for (int64_t i = 0; i < size; i++) {
-        double h = a->optimizer == FL_ADADELTA
-                       ? a->eta * sqrt(((double)B[i] + a->epsilon) / ((double)A[i] + a->epsilon))
-                       : a->eta / (sqrt((double)A[i]) + a->epsilon);
-        w[i] = last ? (FL_REAL)fl_adaptive_prox(a, V[i], h, a->t - last[i]) : V[i];
+    const double eta = a->eta, epsilon = a->epsilon, t = a->t;
+    if (!last) {
+        memcpy(w, V, (size_t)size * sizeof *w);
+    } else if (a->optimizer == FL_ADADELTA) {
+        for (int64_t i = 0; i < size; i++) {
+            const double h = eta * sqrt(((double)B[i] + epsilon) / ((double)A[i] + epsilon));
+            w[i] = (FL_REAL)fl_adaptive_prox(a, V[i], h, t - last[i]);
+        }
+    } else {
+        for (int64_t i = 0; i < size; i++) {
+            const double h = eta / (sqrt((double)A[i]) + epsilon);
+            w[i] = (FL_REAL)fl_adaptive_prox(a, V[i], h, t - last[i]);
+        }
     }
 }

@@ -8,9 +8,18 @@
 
 #include <string.h>
 
-#include "fl_packed_four.h"
+#include "fl_packed_wide.h"
 
 enum { FL_LAST_VISIT = 3 };
+
+/* There is a table for each instruction set and type, and all give the same bits. */
+struct fl_packed_kernels {
+    /* see fl_packed_row */
+    void (*row)(const struct fl_adaptive *a, double sum_scale, struct fl_row row, double slope,
+                void *P, int lazy, void *u, struct fl_row later);
+    /* see fl_packed_publish */
+    void (*publish)(const struct fl_adaptive *a, int64_t d, const void *P, void *w);
+};
 
 #define FL_REAL float
 #define FL_TYPED(name) name##_f32

@@ -50,11 +50,13 @@ FL_INLINE void FL_TYPED(fl_packed_step)(const struct fl_adaptive *a, double sum_
     }
 }
 
-FL_INLINE void FL_TYPED(fl_packed_row)(const struct fl_adaptive *a, double sum_scale,
-                                       struct fl_row row, double slope, FL_REAL *P, int lazy,
-                                       FL_REAL *u) {
+/* The same, with the entries of the row `later` fetched unless that is empty. P, u: FL_REAL. */
+static void FL_TYPED(fl_packed_row)(const struct fl_adaptive *a, double sum_scale,
+                                    struct fl_row row, double slope, void *P, int lazy, void *u,
+                                    struct fl_row later) {
     const int two_moments = a->optimizer == FL_ADADELTA || a->optimizer == FL_ADAM;
-    if (FL_TYPED(fl_packed_fours)(a, sum_scale, row, slope, P, lazy, u)) return;
+    if (FL_TYPED(fl_packed_in_lanes)(a, sum_scale, row, slope, P, lazy, u, later)) return;
+    FL_TYPED(fl_prefetch_all)(later);
     if (two_moments && lazy) {
         FL_TYPED(fl_packed_step)(a, sum_scale, row, slope, P, 2, 1, 1, u);
     } else if (two_moments) {
@@ -63,5 +65,22 @@ FL_INLINE void FL_TYPED(fl_packed_row)(const struct fl_adaptive *a, double sum_s
         FL_TYPED(fl_packed_step)(a, sum_scale, row, slope, P, 2, 0, 1, u);
     } else {
         FL_TYPED(fl_packed_step)(a, sum_scale, row, slope, P, 1, 0, 0, u);
+    }
+}
+
+/* fl_adaptive_publish of d columns with a penalty, and so four places each. */
+static void FL_TYPED(fl_packed_publish)(const struct fl_adaptive *a, int64_t d, const void *P,
+                                        void *w) {
+    FL_REAL v[FL_CHUNK], ma[FL_CHUNK], mb[FL_CHUNK];
+    double last[FL_CHUNK];
+    FL_COUNT visit;
+    for (int64_t j = 0; j < d; j += FL_CHUNK) {
+        const int n = d - j < FL_CHUNK ? (int)(d - j) : FL_CHUNK;
+        const FL_REAL *own = (const FL_REAL *)P + 4 * j;
+        for (int l = 0; l < n; l++, own += 4) {
+            memcpy(&visit, own + FL_LAST_VISIT, sizeof visit);
+            v[l] = own[0], ma[l] = own[1], mb[l] = own[2], last[l] = (double)visit;
+        }
+        FL_TYPED(fl_adaptive_publish)(a, n, v, ma, mb, last, (FL_REAL *)w + j);
     }
 }

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from fastlin._core.multi import instruction_sets
+
 ROOT = Path(__file__).resolve().parents[1]
 _NEEDED = ("setuptools", "Cython", "pip")
 
@@ -188,16 +190,17 @@ _FOURS = """
         }                                                                       \\
         for (int k = 0; k < 256; k++) printf("%a\\n", (double)w[k]);            \\
     } while (0)
-static void adapt(int optimizer, int lazy, int layout) {
+static void adapt(int optimizer, int lazy, double l1, int layout) {
     const int shift = !lazy && (optimizer == FL_ADAGRAD || optimizer == FL_RMSPROP) ? 1 : 2;
-    struct fl_adaptive a = {optimizer, 0.9, 0.8, 1e-3, 0.02 * lazy, 0.1 * lazy, 0, 0, 0.3, 0};
+    struct fl_adaptive a = {optimizer, 0.9, 0.8, 1e-3, l1, 0.1 * lazy, 0, 0, 0.3, 0};
     float x[23], P[32 << 2] = {0};
     int32_t j[23];
     for (int k = 0; k < 23; k++) x[k] = (float)(k % 5 - 2), j[k] = k * 13 % 32; /* some are 0 */
     for (int size = 0; size <= 23; size++) {
         struct fl_row row = {layout, size, j + (23 - size), x + (23 - size)};
         a.t = size + 1;
-        fl_packed_row_f32(&a, 0, row, 0.7 - fl_packed_dot_f32(row, P, shift, row), P, lazy, NULL);
+        const double slope = 0.7 - fl_packed_dot_f32(row, P, shift, row);
+        fl_packed_row_f32(&a, 0, row, slope, P, lazy, NULL, row);
     }
     for (int k = 0; k < 32 << shift; k++) {
         int32_t visit;
@@ -211,8 +214,9 @@ int main(void) {
     SHOW(double, f64);
     for (int optimizer = FL_ADAGRAD; optimizer <= FL_ADAM; optimizer++) {
         for (int layout = FL_CSR; layout <= FL_ONES; layout++) {
-            adapt(optimizer, 0, layout);
-            adapt(optimizer, 1, layout);
+            adapt(optimizer, 0, 0, layout);
+            adapt(optimizer, 1, 0, layout);
+            adapt(optimizer, 1, 0.02, layout);
         }
     }
     return 0;
@@ -221,18 +225,20 @@ int main(void) {
 
 
 @pytest.mark.skipif(os.name != "posix" or not COMPILERS, reason="names the options of gcc")
-def test_rows_give_the_same_bits_without_sse2(tmp_path):
+def test_rows_give_the_same_bits_by_any_instructions(tmp_path):
     (tmp_path / "fours.c").write_text(_FOURS)
-    shown = []
-    for name, switch in (("with", "-DNDEBUG"), ("without", "-DFL_NO_SSE2")):
+    shown, builds = [], {"with": ["-DNDEBUG"], "without": ["-DFL_NO_SSE2"]}
+    if ("avx2", True) in [(name, here) for name, _, here in instruction_sets()]:
+        builds["eights"] = ["-DFL_ISA_AVX2", "-mavx2"]
+    for name, switches in builds.items():
         _run(
             COMPILERS[0], "-std=c11", "-O3", "-ffp-contract=off", "-Wall", "-Werror",
-            "-Wno-unused-function", switch, "-I", str(ROOT / "src_c"), "fours.c", "-o", name, "-lm",
-            cwd=tmp_path,
+            "-Wno-unused-function", *switches, "-I", str(ROOT / "src_c"), "fours.c", "-o", name,
+            "-lm", cwd=tmp_path,
         )  # fmt: skip
         shown.append(subprocess.check_output([str(tmp_path / name)], text=True))
     assert len(set(shown)) == 1
-    steps = 2 * 32 * (2 * 2 + 6 * 4)
+    steps = 2 * 32 * (2 * 2 + 10 * 4)
     assert len(shown[0].split()) == 2 * (2 * 40 + 256) + steps and "nan" not in shown[0]
 
 

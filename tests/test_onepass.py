@@ -219,6 +219,7 @@ _HASHES = """
 import hashlib, warnings
 warnings.simplefilter("ignore")
 import numpy as np
+import scipy.sparse as sp
 from fastlin import SGDClassifier, SGDRegressor
 from fastlin._isa import ISA
 from fastlin._onepass import fit_together
@@ -240,6 +241,12 @@ for dtype in (np.float32, np.float64):
         for m, p in zip(models, out):
             digest.update(m.coef_.tobytes() + m.intercept_.tobytes() + p.tobytes())
             digest.update(repr(m.trace_[-1]["loss"]).encode())
+    for optimizer in ("adagrad", "adadelta", "rmsprop", "adam"):
+        for penalty in (None, "l2", "elasticnet"):
+            m = SGDClassifier("log_loss", optimizer=optimizer, penalty=penalty, alpha=1e-2,
+                              learning_rate="constant", eta0=0.1, max_iter=3, tol=None,
+                              random_state=0).fit(sp.csr_matrix(X.astype(dtype)), y)
+            digest.update(m.coef_.tobytes() + repr(m.trace_[-1]["objective"]).encode())
 print(ISA, digest.hexdigest())
 """
 

@@ -28,6 +28,7 @@ def run(
     collected: NDArray[np.float64],
 ) -> dict[str, Any]: ...
 def run_packed(
+    isa: int,
     X: Rows,
     y: NDArray[np.float64],
     sample_weight: NDArray[np.float64],
@@ -65,6 +66,17 @@ def publish_adaptive(
     V: _Floats,
     moments: _Floats,
     last: NDArray[np.float64],
+    w: _Floats,
+) -> None: ...
+def publish_packed(
+    isa: int,
+    rule: dict[str, Any],
+    optimizer: int,
+    decay: float,
+    decay1: float,
+    epsilon: float,
+    t: float,
+    packed: _Floats,
     w: _Floats,
 ) -> None: ...
 def joint_loss(

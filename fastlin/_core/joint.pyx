@@ -7,14 +7,15 @@ from libc.stdint cimport int64_t
 
 from .c cimport (FL_SGD, adaptive_collected, adaptive_row, fl_adaptive, fl_adaptive_begin,
                  fl_adaptive_intercepts, fl_adaptive_publish_f32, fl_adaptive_publish_f64,
-                 fl_adaptive_step, fl_joint_loss, fl_loss_add, fl_loss_settle, fl_loss_sum,
-                 fl_pa_coefficient, fl_per_column, fl_per_column_add, fl_per_column_none,
-                 fl_per_column_plan, fl_per_column_weave, fl_row, fl_rows, fl_sgd_eta,
-                 fl_sgd_rule, fl_sgd_state, joint_add, joint_collect, joint_pay, joint_scores,
-                 real, row_at, sgd_decay, square_norm)
-from .packed cimport packed_dot, packed_row
+                 fl_adaptive_step, fl_is_long, fl_joint_loss, fl_loss_add, fl_loss_settle,
+                 fl_loss_sum, fl_pa_coefficient, fl_per_column, fl_per_column_add,
+                 fl_per_column_none, fl_per_column_plan, fl_per_column_weave, fl_row, fl_rows,
+                 fl_sgd_eta, fl_sgd_rule, fl_sgd_state, joint_add, joint_collect, joint_pay,
+                 joint_scores, prefetch_all, real, row_at, sgd_decay, square_norm)
+from .multi cimport packed_kernels_for
+from .packed cimport fl_packed_kernels, packed_dot
 from .rows cimport Rows
-from .sgd cimport end_step, kept_per_column, look_ahead, row_in_dot
+from .sgd cimport end_step, kept_per_column, look_ahead, look_further, row_in_dot, row_in_update
 
 # Rows of `b`, the intercepts: their values, the sum for averaging, their two moments.
 cdef enum:
@@ -182,12 +183,13 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
     return state
 
 
-def run_packed(Rows X, const double[::1] y, const double[::1] sample_weight,
+def run_packed(int isa, Rows X, const double[::1] y, const double[::1] sample_weight,
                const int64_t[::1] order, const int64_t[::1] fetch, fl_sgd_rule rule, int optimizer,
                double decay, double decay1, double epsilon, fl_sgd_state state,
                double[:, ::1] b, real[:, ::1] packed, real[::1] u):
-    """`run` for adaptive steps of one output and one row each, not of dense rows: packed[j] holds
-    the weight of column j and what is kept with it, as `fl_packed.h` says."""
+    """`run` for adaptive steps of one output and one row each, not of dense rows, by the kernels of
+    an instruction set: packed[j] holds the weight of column j and what is kept with it, as
+    `fl_packed.h` says."""
     cdef Py_ssize_t k, stop = order.shape[0]
     cdef int64_t i, active = 0, n_active = 0
     cdef int shift = 1 if packed.shape[1] == 2 else 2
@@ -197,8 +199,9 @@ def run_packed(Rows X, const double[::1] y, const double[::1] sample_weight,
     cdef real *P = &packed[0, 0]
     cdef real *sums = &u[0] if u.shape[0] else NULL
     cdef fl_adaptive step = fl_adaptive_begin(&rule, optimizer, decay, decay1, epsilon)
+    cdef const fl_packed_kernels *kernels = packed_kernels_for(isa, real is double)
     cdef fl_loss_sum total = fl_loss_sum(0, 1)
-    cdef fl_row row
+    cdef fl_row row, later
     cdef fl_per_column columns = fl_per_column_none()
     fl_per_column_add(&columns, P, packed.shape[1] * sizeof(real))
     fl_per_column_add(&columns, sums, sizeof(real))
@@ -214,10 +217,14 @@ def run_packed(Rows X, const double[::1] y, const double[::1] sample_weight,
             s = sample_weight[i] if weighted else 1.0
             add_loss(&total, &rule, &z, 1, y[i], s, &g, &active, &n_active)
             state.sum_weight += s
-            look_ahead(&X.c, y, order, fetch, k, &columns, P)
+            look_further(&X.c, y, order, fetch, k, &columns)
+            later = row_in_update(&X.c, fetch, k, P)
+            if not (n_active and fl_is_long(row)):
+                prefetch_all(later, P)
+                later.size = 0
             fl_adaptive_step(&step, &rule, state.t)
             if n_active:
-                packed_row(&step, state.sum_scale, row, g, P, lazy, sums)
+                kernels.row(&step, state.sum_scale, row, g, P, lazy, sums, later)
             if rule.fit_intercept:
                 fl_adaptive_intercepts(&step, 1, &g, &b[VALUE, 0], &b[MOMENT_A, 0],
                                        &b[MOMENT_B, 0])
@@ -269,23 +276,37 @@ def run_passive_aggressive(Rows X, const double[::1] y, const double[::1] sample
     return state
 
 
+cdef inline fl_adaptive at_step(const fl_sgd_rule *rule, int optimizer, double decay,
+                                double decay1, double epsilon, double t) noexcept nogil:
+    """The constants of an adaptive step for weights that are published after t of them."""
+    cdef fl_adaptive step = fl_adaptive_begin(rule, optimizer, decay, decay1, epsilon)
+    fl_adaptive_step(&step, rule, max(t, 1.0))
+    step.t = t
+    return step
+
+
 def publish_adaptive(fl_sgd_rule rule, int optimizer, double decay, double decay1, double epsilon,
                      double t, const real[::1] V, const real[:, ::1] moments,
                      const double[::1] last, real[::1] w):
     """w: the weights with each penalty up to date at step t."""
     cdef int64_t size = V.shape[0]
-    cdef fl_adaptive step = fl_adaptive_begin(&rule, optimizer, decay, decay1, epsilon)
-    cdef fl_loss_sum total = fl_loss_sum(0, 1)
+    cdef fl_adaptive step = at_step(&rule, optimizer, decay, decay1, epsilon, t)
     cdef const real *B = &moments[1, 0] if moments.shape[0] > 1 else NULL
     cdef const double *visits = &last[0] if last.shape[0] else NULL
     with nogil:
-        step = fl_adaptive_begin(&rule, optimizer, decay, decay1, epsilon)
-        fl_adaptive_step(&step, &rule, max(t, 1.0))
-        step.t = t
         if real is float:
             fl_adaptive_publish_f32(&step, size, &V[0], &moments[0, 0], B, visits, &w[0])
         else:
             fl_adaptive_publish_f64(&step, size, &V[0], &moments[0, 0], B, visits, &w[0])
+
+
+def publish_packed(int isa, fl_sgd_rule rule, int optimizer, double decay, double decay1,
+                   double epsilon, double t, const real[:, ::1] packed, real[::1] w):
+    """The same of weights that lie beside what is kept with them (`run_packed`)."""
+    cdef int64_t d = packed.shape[0]
+    cdef fl_adaptive step = at_step(&rule, optimizer, decay, decay1, epsilon, t)
+    with nogil:
+        packed_kernels_for(isa, real is double).publish(&step, d, &packed[0, 0], &w[0])
 
 
 def joint_loss(int loss, double parameter, const double[:, ::1] z, const double[::1] y,

@@ -2,6 +2,7 @@
 
 from .c cimport fl_row, int32_t, int64_t
 from .kernel_dual cimport fl_gram_kernels
+from .packed cimport fl_packed_kernels
 
 
 cdef extern from "fl_multi.h" nogil:
@@ -87,8 +88,10 @@ cdef extern from "fl_dispatch.h" nogil:
     const fl_multi_kernels *fl_multi_kernels_of(int isa, int is_double, int n_lanes) noexcept
     const fl_joint_kernels *fl_joint_kernels_of(int isa, int is_double) noexcept
     const fl_gram_kernels *fl_gram_kernels_of(int isa) noexcept
+    const fl_packed_kernels *fl_packed_kernels_of(int isa, int is_double) noexcept
 
 
 # The C files with the kernels are compiled into this module alone.
 cdef const fl_joint_kernels *joint_kernels_for(int isa, bint is_double) noexcept nogil
 cdef const fl_gram_kernels *gram_kernels_for(int isa) noexcept nogil
+cdef const fl_packed_kernels *packed_kernels_for(int isa, bint is_double) noexcept nogil

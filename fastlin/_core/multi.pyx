@@ -44,6 +44,10 @@ cdef const fl_gram_kernels *gram_kernels_for(int isa) noexcept nogil:
     return fl_gram_kernels_of(isa)
 
 
+cdef const fl_packed_kernels *packed_kernels_for(int isa, bint is_double) noexcept nogil:
+    return fl_packed_kernels_of(isa, is_double)
+
+
 cdef inline const fl_multi_kernels *kernels_for(int isa, int n_lanes,
                                                 const real *v) noexcept nogil:
     return fl_multi_kernels_of(isa, real is double, n_lanes)
