@@ -11,9 +11,9 @@ column fills a line, as 16 models do, frequent neighbours still share pages: 38 
 epoch on bags of words with 1.3 million columns, by new numbers alone.
 
 A single output's weights are on their way when they are needed (`fl_per_column` in fl_rows.h), and
-neighbours in the cache need not be neighbours in the row. New numbers alone, which cost 4 ns an
-entry, save 2 ns of each epoch of adaptive steps, which keep four numbers per column, on the same
-data, and 0.3 ns of plain ones.
+neighbours in the cache need not be neighbours in the row. New numbers alone, which cost 3 to 4 ns an
+entry, save on the same data 0.3 of the 1.9 ns of each plain epoch, and 2 ns of adaptive steps, which
+keep four numbers per column.
 
 Where there are fewer entries than columns, as in a few thousand hashed texts, most columns do not
 occur at all. Training then has weights for those that do, in their old order, and no pass over the
@@ -36,14 +36,16 @@ _LINE_BYTES = 64
 # Pages, and how many have their addresses in the processor's table: 1024 to 3072 on recent ones.
 # Larger pages need not exist below a virtual machine.
 _PAGE_BYTES, _NEAR_PAGES = 4096, 2048
-# Entries that are counted: enough to find the columns that matter.
-_SAMPLE = 1 << 21
+# Entries that are counted: enough to find the columns that matter; enough to see that none do, and
+# for single weights, many of which fit the cache.
+_SAMPLE, _SMALL_SAMPLE = 1 << 21, 1 << 18
 # The share of entries that must newly find their weight in the cache
 _GAIN = 0.08
-# Epochs that the preparation, which costs about as much as three, has to serve; those of steps on
-# one output that keep more than its weight
+# Epochs that the preparation, which costs about as much as three, has to serve; those of adaptive
+# steps on one output, and of plain ones
 _FEWEST_EPOCHS = 6
-_FEWEST_EPOCHS_OF_ONE = 3
+_FEWEST_ADAPTIVE_EPOCHS = 3
+_FEWEST_PLAIN_EPOCHS = 16
 # Epochs after which weights for few of the columns have paid for the search for them
 _FEWEST_EPOCHS_OF_FEW = 3
 # Entries per call of a kernel: some milliseconds.
@@ -89,12 +91,19 @@ def prepared(
         pays = from_zero and epochs >= _FEWEST_EPOCHS_OF_FEW
         return only_occurring(X) if pays else (X, None)
     if n_outputs > 1:
-        pays = epochs >= _FEWEST_EPOCHS
+        fewest = _FEWEST_EPOCHS
     else:
-        pays = n_kept > 1 and epochs >= _FEWEST_EPOCHS_OF_ONE
-    if not pays or X.nnz * _entry_bytes(X) > machine_bytes() // 4:
+        fewest = _FEWEST_ADAPTIVE_EPOCHS if n_kept > 1 else _FEWEST_PLAIN_EPOCHS
+    if epochs < fewest or X.nnz * _entry_bytes(X) > machine_bytes() // 4:
         return X, None
-    return _by_frequency(X, column_bytes, n_outputs > 1 and column_bytes < _LINE_BYTES)
+    counts, groups = _counted(X, column_bytes, _SMALL_SAMPLE)
+    if groups is not None and n_outputs * n_kept > 1:
+        counts, groups = _counted(X, column_bytes, _SAMPLE)
+    if groups is None:
+        return X, None
+    return _by_frequency(
+        X, _columns.places(counts, groups), n_outputs > 1 and column_bytes < _LINE_BYTES
+    )
 
 
 def only_occurring(X: Rows) -> tuple[Rows, ColumnOrder | None]:
@@ -119,21 +128,27 @@ def only_occurring(X: Rows) -> tuple[Rows, ColumnOrder | None]:
     return kept, ColumnOrder(place)
 
 
-def _by_frequency(
-    X: Rows, column_bytes: int, moves_entries: bool
-) -> tuple[Rows, ColumnOrder | None]:
-    """X with its columns by falling frequency, if enough entries find their weight nearer then;
-    entries of frequent columns come first in their row, or all stay in their order."""
+def _counted(X: Rows, column_bytes: int, sample: int) -> tuple[np.ndarray, np.ndarray | None]:
+    """How often each column occurs in a sample of so many entries, and how many columns were
+    counted so often; None if no order of them would pay (`_groups`)."""
     n, d = X.shape
     counts = np.zeros(d, np.int32)
-    step = max(1, X.nnz // _SAMPLE)
-    rows = max(1, _PIECE * n // X.nnz)
+    step, rows = max(1, X.nnz // sample), _rows_per_piece(X)
     for start in range(0, n, rows * step):
         _columns.count(X, counts, start, min(start + rows * step, n), step)
-    groups = _groups(counts, column_bytes)
-    if groups is None:
-        return X, None
-    place = _columns.places(counts, groups)
+    return counts, _groups(counts, column_bytes)
+
+
+def _rows_per_piece(X: Rows) -> int:
+    """Rows per call of a kernel."""
+    return max(1, _PIECE * len(X) // X.nnz)
+
+
+def _by_frequency(X: Rows, place: np.ndarray, moves_entries: bool) -> tuple[Rows, ColumnOrder]:
+    """X with its columns renumbered by falling frequency; entries of frequent columns come first in
+    their row, or all stay in their order."""
+    n, d = X.shape
+    rows = _rows_per_piece(X)
     indices, values = np.empty_like(X.indices), X.values
     if moves_entries:
         values = np.empty(0 if X.values is None else X.nnz, X.dtype)
