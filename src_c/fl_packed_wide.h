@@ -83,6 +83,19 @@ FL_INLINE void fl_p_store_twos(float *const *own, fl_p a) {
 #  endif
 }
 
+/* All bits of the first n numbers, 0 <= n <= FL_P_SIZE */
+FL_INLINE fl_p fl_p_first(int64_t n) {
+    static const int32_t bits[2 * FL_P_SIZE] = {
+        -1, -1, -1, -1,
+#  ifdef FL_P_SECOND
+        -1, -1, -1, -1,
+#  endif
+    };
+    float numbers[FL_P_SIZE];
+    memcpy(numbers, bits + (FL_P_SIZE - n), sizeof numbers);
+    return FL_P(loadu)(numbers);
+}
+
 /* Rows to columns, in each part of four. */
 FL_INLINE void fl_p_transpose(fl_p *a, fl_p *b, fl_p *c, fl_p *d) {
     const fl_p ab = FL_P(unpacklo)(*a, *b), cd = FL_P(unpacklo)(*c, *d);
@@ -180,41 +193,35 @@ FL_INLINE void fl_packed_some(const struct fl_packed_constants *c, const int opt
 }
 
 /* The steps of a row, from its last entry to its first as in fl_axpy_fetching, with the memory of
- * the row `later` fetched on the way. What there is none of, the entries before the first and
- * stored zeros, takes its step in a place of no use. */
+ * the row `later` fetched on the way. At the beginning of the row fewer entries than a vector holds
+ * may be left; the others, and stored zeros, take their steps in a place of no use. */
 FL_INLINE void fl_packed_by_some(const struct fl_adaptive *a, struct fl_row row, double slope,
                                  float *FL_RESTRICT P, const int optimizer, const int penalty,
                                  struct fl_row later) {
     const int shift = !penalty && optimizer != FL_ADADELTA && optimizer != FL_ADAM ? 1 : 2;
     const struct fl_packed_constants c = fl_packed_prepare(a);
     const fl_p slopes = FL_P(set1)((float)slope);
-    const float *values = row.layout == FL_CSR ? (const float *)row.values : NULL;
-    int32_t first_j[FL_P_SIZE] = {0};
-    float first_x[FL_P_SIZE] = {0}, spare[4] = {0};
+    const int32_t *j = row.indices;
+    const float *x = row.layout == FL_CSR ? (const float *)row.values : NULL;
+    int32_t few_j[FL_P_SIZE] = {0};
+    float few_x[FL_P_SIZE] = {0}, spare[4] = {0};
     int64_t fetched = 0;
+    if (row.size < FL_P_SIZE) { /* fewer than a load takes */
+        memcpy(few_j, j, (size_t)row.size * sizeof *j);
+        if (x) memcpy(few_x, x, (size_t)row.size * sizeof *x);
+        j = few_j, x = x ? few_x : NULL;
+    }
     for (int64_t k = row.size; k > 0; k -= FL_P_SIZE) {
+        const int64_t first = k < FL_P_SIZE ? 0 : k - FL_P_SIZE;
+        fl_p factors = x ? FL_P(loadu)(x + first) : FL_P(set1)(1.0f);
         float *own[FL_P_SIZE];
-        const int32_t *j = first_j;
-        const float *x = first_x;
-        fl_p factors = FL_P(set1)(1.0f);
-        int missing = 0;
         if (k % FL_LINE_ENTRIES < FL_P_SIZE && fetched < later.size) {
             fl_prefetch_entries_f32(later, fetched);
             fetched += FL_LINE_ENTRIES;
         }
-        if (FL_LIKELY(k >= FL_P_SIZE)) {
-            j = row.indices + (k - FL_P_SIZE);
-            x = values ? values + (k - FL_P_SIZE) : NULL;
-        } else {
-            for (int l = 0; l < k; l++) {
-                first_j[l] = row.indices[l], first_x[l] = values ? values[l] : 1;
-            }
-        }
-        for (int l = 0; l < FL_P_SIZE; l++) own[l] = P + ((int64_t)j[l] << shift);
-        if (x) {
-            factors = FL_P(loadu)(x);
-            missing = FL_P_ZEROS(factors);
-        }
+        for (int l = 0; l < FL_P_SIZE; l++) own[l] = P + ((int64_t)j[first + l] << shift);
+        if (FL_UNLIKELY(k < FL_P_SIZE)) factors = FL_P(and)(factors, fl_p_first(k));
+        const int missing = FL_P_ZEROS(factors);
         if (FL_UNLIKELY(missing)) {
             for (int l = 0; l < FL_P_SIZE; l++) own[l] = missing >> l & 1 ? spare : own[l];
         }
