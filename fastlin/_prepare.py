@@ -11,9 +11,9 @@ column fills a line, as 16 models do, frequent neighbours still share pages: 38 
 epoch on bags of words with 1.3 million columns, by new numbers alone.
 
 A single output's weights are on their way when they are needed (`fl_per_column` in fl_rows.h), and
-neighbours in the cache need not be neighbours in the row. New numbers alone, which cost 3 to 4 ns an
-entry, save on the same data 0.3 of the 1.9 ns of each plain epoch, and 2 ns of adaptive steps, which
-keep four numbers per column.
+neighbours in the cache need not be neighbours in the row. New numbers alone cost 3 to 4 ns an entry
+and save on the same data 0.3 of the 1.9 ns of each plain epoch, and 1 to 2 ns of adaptive steps,
+which keep four numbers per column.
 
 Where there are fewer entries than columns, as in a few thousand hashed texts, most columns do not
 occur at all. Training then has weights for those that do, in their old order, and no pass over the
