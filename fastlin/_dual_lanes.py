@@ -18,6 +18,7 @@ from ._core import losses as _losses
 from ._core import multi as _multi
 from ._dual_models import Centre, DualModel, DualStream, Sides
 from ._isa import ISA
+from ._lane_losses import LaneLosses
 from ._lanes import LANES, aligned_zeros
 from ._parallel import Cancelled, is_cancelled
 from ._problem import LOSS_CODES, Certificate, Fit, Problem
@@ -254,10 +255,7 @@ class DualPass:
         sides = Sides.of(stream, models, L)
         n, d = X.shape
         by = np.zeros((n, L))
-        conjugates = np.zeros(L)
-        for lane, model in enumerate(models):
-            self._look()
-            conjugates[lane] = self._dual_side(model, sides, lane, by)
+        conjugates = self._dual_sides(models, sides, by)
         w = self._zeros(d * L, np.float64)
         room = room_for(X)
         for start, stop in self._pieces(L):
@@ -300,8 +298,33 @@ class DualPass:
                          np.zeros(_multi.MAX_LANES), squares)
         return squares
 
+    def _dual_sides(self, models: list[DualModel], sides: Sides, by: np.ndarray) -> np.ndarray:
+        """Sets `by` to C s a y of dual variables that are feasible; returns sum s conj(-a)."""
+        strength, conjugates = np.ones(by.shape[1]), np.zeros(by.shape[1])
+        strength[: len(models)] = [model.C for model in models]
+        scaled = range(len(models))
+        if self.is_log:
+            # a = sigmoid(t) is minus the slope at the margin -t, and its conjugate a t less the
+            # loss there; a shift of all responses makes it feasible
+            for lane, model in enumerate(models):
+                self._look()
+                np.multiply(sides.target[sides.pattern, lane], model.state, out=by[:, lane])
+            np.negative(by, out=by)
+            free, b = models[0].fit_intercept, conjugates
+            losses = LaneLosses(self.stream, sides, self.code, self._look)
+            sums = losses.at(by, losses.balanced(by, b) if free else b, by)
+            conjugates = sums.along - sums.loss
+            np.negative(by, out=by)
+            scaled = np.flatnonzero(~losses.is_balanced(sums)[: len(models)] & free)
+        for lane in scaled:
+            self._look()
+            conjugates[lane] = self._dual_side(models[lane], sides, int(lane), by)
+        by *= strength
+        return conjugates
+
     def _dual_side(self, model: DualModel, sides: Sides, lane: int, by: np.ndarray) -> float:
-        """Sets by[:, lane] to C s a y of the projected dual variables; returns sum s conj(-a)."""
+        """Sets by[:, lane] to s a y of the variables, those of the larger side scaled down; returns
+        sum s conj(-a)."""
         stream = self.stream
         y = sides.target[sides.pattern, lane]
         s = sides.weight[sides.pattern, lane]
@@ -316,7 +339,7 @@ class DualPass:
             if up != down:
                 larger = y > 0 if up > down else y < 0
                 a[larger] *= min(up, down) / max(up, down)
-        by[:, lane] = model.C * s * a * y
+        by[:, lane] = s * a * y
         return _losses.total_conjugate(self.code, 1.0, a * y, y, s)
 
     def _pieces(self, n_lanes: int) -> Any:
@@ -335,35 +358,24 @@ class DualPass:
             if model.fit_intercept:
                 b[lane] = model.intercept
         free = np.array([model.fit_intercept for model in models])
+        losses = LaneLosses(self.stream, sides, self.code, self._look)
         for _ in range(_INTERCEPT_STEPS):
-            sums = self._sums(sides, z, b)
+            sums = losses.at(z, b)
             if not free.any():
                 break
             step = np.zeros(L)
             lanes = np.flatnonzero(free)
-            step[lanes] = sums[2, lanes] / np.maximum(sums[3, lanes], 1e-300)
+            step[lanes] = sums.slope[lanes] / np.maximum(sums.bend[lanes], 1e-300)
             # a last step changes the loss by half its square times the curvature
-            small = step * step * sums[3] <= 1e-11 * (sums[0] + np.log(sums[1]))
+            small = step * step * sums.bend <= 1e-11 * sums.loss
             if small[lanes].all():
                 break
             b -= np.clip(np.where(small, 0.0, step), -1.0, 1.0)
         else:
             for lane in np.flatnonzero(free):
                 b[lane] = self._exact_intercept(models[lane], sides, int(lane), z)
-            sums = self._sums(sides, z, b)
-        return b, (sums[0] + np.log(sums[1])) / total
-
-    def _sums(self, sides: Sides, z: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """Losses (as a sum and a logarithm of a product), slopes and curvatures per lane."""
-        sums = np.zeros((4, z.shape[1]))
-        sums[1] = 1.0
-        for start in range(0, len(z), 1 << 20):
-            self._look()
-            _multi.sum_losses(
-                ISA, z.shape[1], self.code, z, b, sides.pattern, sides.weight, sides.target,
-                self.stream.sample_weight, sums, start, min(start + (1 << 20), len(z)),
-            )  # fmt: skip
-        return sums
+            sums = losses.at(z, b)
+        return b, sums.loss / total
 
     def _exact_intercept(self, model: DualModel, sides: Sides, lane: int, z: np.ndarray) -> float:
         """`Problem.best_intercept` of one model."""

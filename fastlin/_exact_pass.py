@@ -32,6 +32,7 @@ from ._random import spawn_seed
 from ._reductions import is_reduced
 from ._row_slices import rows_taken
 from ._scores import longest_square
+from ._shared_newton import shared_passes
 from ._solve import PEER_SOLVERS, solve
 
 __all__ = ["fit_classes", "fit_exact_together", "fits_exactly_together"]
@@ -102,12 +103,15 @@ def fit_exact_together(rows, members, jobs: list[Job], codes, y, labels, weight,
         if job.error is None and not _is_joint(job) for k in _places(job)
     ]
     _parallel.run(joint, n_jobs)
-    if models:
+    shared = shared_passes(stream, models) if models and _is_tame(rows) else []
+    _parallel.run(shared, n_jobs, lambda: [task.cancel() for task in shared])
+    beside = [model for model in models if model.fit is None]
+    if beside:
         stream.work = _work(rows)
-        for intercept in {model.fit_intercept for model in models}:
+        for intercept in {model.fit_intercept for model in beside}:
             stream.centre(intercept)  # before there are threads
     if stream.work is not None:
-        passes = _passes(stream, models, n_jobs, memory_limit)
+        passes = _passes(stream, beside, n_jobs, memory_limit)
         _parallel.run(passes, n_jobs, lambda: [task.cancel() for task in passes])
         # what follows goes by the rows themselves
         del passes
@@ -166,9 +170,14 @@ def _go_on_alone(stream: DualStream, model: DualModel, seed: np.ndarray) -> None
         model.responses = matvec(stream.X, fit.coef, fit.intercept)[model.test]
 
 
+def _is_tame(rows: Rows) -> bool:
+    """Whether values are neither too large nor too far from 0 for sums of their squares."""
+    return longest_square(rows) <= _MOST_SINGLE and Shift.of(rows) is None
+
+
 def _work(rows: Rows) -> Rows | None:
     """The rows that descent runs on, unless float32 is too little for their values."""
-    if longest_square(rows) > _MOST_SINGLE or Shift.of(rows) is not None:
+    if not _is_tame(rows):
         return None
     return prepared(as_rows(rows, np.float32), LANES[-1], _USUAL_EPOCHS)[0]
 

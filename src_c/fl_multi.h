@@ -108,9 +108,11 @@ struct fl_multi_kernels {
                       int sampled, float *state, void *u);
     /* w += by x */
     void (*add)(struct fl_row row, const double *by, void *w);
-    /* Adds s times loss (as sum_loss + log(product)), slope and curvature at responses p. */
-    void (*sums)(int loss, const double *p, const double *s, const double *y, double *sum_loss,
-                 double *product, double *slope, double *bend);
+    /* At responses p, adds to the rows of `sums`, with an entry per lane: s times the loss (as a
+     * sum and the logarithm of a product), its slope, its curvature and its slope times p; `pull`
+     * gets s times slope. */
+    void (*sums)(int loss, const double *p, const double *s, const double *y, double *sums,
+                 double *pull);
 };
 
 /* For one instruction set; by number of lanes: 4, 8, 16, and 24 with what dual coordinate

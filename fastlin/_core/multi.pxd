@@ -38,9 +38,8 @@ cdef extern from "fl_multi.h" nogil:
                           double k, const double *s, const double *y, int sampled,
                           float *state, void *u) noexcept nogil
         void (*add)(fl_row row, const double *by, void *w) noexcept nogil
-        void (*sums)(int loss, const double *p, const double *s, const double *y,
-                     double *sum_loss, double *product, double *slope,
-                     double *bend) noexcept nogil
+        void (*sums)(int loss, const double *p, const double *s, const double *y, double *sums,
+                     double *pull) noexcept nogil
 
 
 cdef extern from "fl_joint_dual.h" nogil:

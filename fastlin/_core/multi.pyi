@@ -140,6 +140,7 @@ def sum_losses(
     pattern_target: NDArray[np.float64],
     sample_weight: NDArray[np.float64],
     sums: NDArray[np.float64],
+    out: NDArray[np.float64],
     start: int,
     stop: int,
 ) -> None: ...

@@ -359,20 +359,25 @@ def respond_rows(int isa, int n_lanes, Rows X, const real[::1] w, double[:, ::1]
 def sum_losses(int isa, int n_lanes, int loss, const double[:, ::1] z, const double[::1] b,
                const int32_t[::1] pattern, const double[:, ::1] pattern_weight,
                const double[:, ::1] pattern_target, const double[::1] sample_weight,
-               double[:, ::1] sums, Py_ssize_t start, Py_ssize_t stop):
+               double[:, ::1] sums, double[:, ::1] out, Py_ssize_t start, Py_ssize_t stop):
     """Adds the weighted losses at responses z + b to sums[0] + log(sums[1]), their slopes to
-    sums[2] and their curvatures to sums[3], for rows start <= i < stop."""
+    sums[2], their curvatures to sums[3] and their slopes times responses to sums[4], for rows
+    start <= i < stop. Unless it is empty, out[i] gets the weighted slopes; it may be z."""
     cdef Py_ssize_t i, l
     cdef double p[FL_MAX_LANES]
     cdef double s[FL_MAX_LANES]
+    cdef double slopes[FL_MAX_LANES]
     cdef const fl_multi_kernels *kernels = fl_multi_kernels_of(isa, 1, n_lanes)
-    cdef bint weighted = sample_weight.shape[0] > 0
+    cdef bint weighted = sample_weight.shape[0] > 0, kept = out.shape[0] > 0
     with nogil:
         for i in range(start, stop):
             if pattern[i] < 0:
+                if kept:
+                    for l in range(n_lanes):
+                        out[i, l] = 0
                 continue
             for l in range(n_lanes):
                 p[l] = z[i, l] + b[l]
                 s[l] = pattern_weight[pattern[i], l] * (sample_weight[i] if weighted else 1.0)
-            kernels.sums(loss, p, s, &pattern_target[pattern[i], 0], &sums[0, 0], &sums[1, 0],
-                         &sums[2, 0], &sums[3, 0])
+            kernels.sums(loss, p, s, &pattern_target[pattern[i], 0], &sums[0, 0],
+                         &out[i, 0] if kept else slopes)
