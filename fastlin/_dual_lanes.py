@@ -59,7 +59,6 @@ _INTERCEPT_STEPS = 50
 _MANY_BYTES = 1 << 24
 # Columns per call of a kernel that goes over all weights: some milliseconds.
 _COLUMNS_PER_CALL = 1 << 19
-_NO_PLACE = np.empty(0, np.int32)
 
 
 def _lanes_of(n_models: int) -> int:
@@ -247,16 +246,15 @@ class DualPass:
 
     def _certify(self, models: list[DualModel]) -> None:
         """Weights, intercepts, gaps and responses of up to 8 models, in double."""
-        stream, X = self.stream, self.stream.X
+        stream, X = self.stream, self.stream.exact
         models = [model for model in models if not model.is_lost]
         if not models:
             return
         L = _lanes_of(len(models))
         sides = Sides.of(stream, models, L)
-        n, d = X.shape
-        by = np.zeros((n, L))
+        by = np.zeros((len(X), L))
         conjugates = self._dual_sides(models, sides, by)
-        w = self._zeros(d * L, np.float64)
+        w = self._zeros(X.shape[1] * L, np.float64)
         room = room_for(X)
         for start, stop in self._pieces(L):
             _multi.add_rows(ISA, L, X, by, w, room, start, stop)
@@ -282,9 +280,10 @@ class DualPass:
             if model.test is not None:
                 model.responses = by[model.test, lane] + b[lane]
         chosen, coefs = np.array(kept, dtype=np.int64), [models[lane].coef for lane in kept]
+        d, place = stream.X.shape[1], stream.place
         for first in range(0, d, _COLUMNS_PER_CALL):
             self._look()
-            _multi.gather(w, L, chosen, coefs, _NO_PLACE, first, min(first + _COLUMNS_PER_CALL, d))
+            _multi.gather(w, L, chosen, coefs, place, first, min(first + _COLUMNS_PER_CALL, d))
 
     def _squares(self, w: np.ndarray, n_lanes: int) -> np.ndarray:
         """|w|^2 of each lane."""

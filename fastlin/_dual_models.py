@@ -4,7 +4,7 @@ of each, and which row is whose."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -30,19 +30,22 @@ class Centre:
 class DualStream:
     """The rows that all models share.
 
-    `X` are the user's rows, `work` the float32 rows that descent runs on, perhaps with other column
-    numbers; None before they are needed, and if their values are too large for that.
+    `X` are the user's rows, `work` the float32 rows that descent runs on, and `exact` the user's
+    with the column numbers of `work`, `place[j]` for column j unless that is empty; None before
+    they are needed, and if their values are too large for that.
     `memberships[f]` says which rows are those of fold f; `codes` are class numbers.
     """
 
     X: Rows
     work: Rows | None
+    exact: Rows | None
     memberships: list[np.ndarray]
     codes: np.ndarray
     n_classes: int
     sample_weight: np.ndarray
     order: RowOrder
     centre: Callable[[bool], Centre]
+    place: np.ndarray = field(default_factory=lambda: np.empty(0, np.int32))
 
 
 @dataclass

@@ -26,7 +26,7 @@ from ._fold_targets import Job, Targets
 from ._joint_pass import JointTask
 from ._lanes import LANES
 from ._patterns import parted
-from ._prepare import prepared
+from ._prepare import prepared, with_columns_of
 from ._problem import Problem
 from ._random import spawn_seed
 from ._reductions import is_reduced
@@ -103,11 +103,11 @@ def fit_exact_together(rows, members, jobs: list[Job], codes, y, labels, weight,
         if job.error is None and not _is_joint(job) for k in _places(job)
     ]
     _parallel.run(joint, n_jobs)
-    shared = shared_passes(stream, models) if models and _is_tame(rows) else []
+    shared = shared_passes(stream, models, n_jobs) if models and _is_tame(rows) else []
     _parallel.run(shared, n_jobs, lambda: [task.cancel() for task in shared])
     beside = [model for model in models if model.fit is None]
     if beside:
-        stream.work = _work(rows)
+        _prepare(stream)
         for intercept in {model.fit_intercept for model in beside}:
             stream.centre(intercept)  # before there are threads
     if stream.work is not None:
@@ -115,7 +115,7 @@ def fit_exact_together(rows, members, jobs: list[Job], codes, y, labels, weight,
         _parallel.run(passes, n_jobs, lambda: [task.cancel() for task in passes])
         # what follows goes by the rows themselves
         del passes
-        stream.work = None
+        stream.work = stream.exact = None
     slow = [
         partial(_go_on_alone, stream, model, seed)
         for model, seed in zip(models, spawn_seed(0, len(models)), strict=True)
@@ -175,11 +175,15 @@ def _is_tame(rows: Rows) -> bool:
     return longest_square(rows) <= _MOST_SINGLE and Shift.of(rows) is None
 
 
-def _work(rows: Rows) -> Rows | None:
-    """The rows that descent runs on, unless float32 is too little for their values."""
+def _prepare(stream: DualStream) -> None:
+    """The rows that descent and certificates run on, unless float32 is too little for them."""
+    rows = stream.X
     if not _is_tame(rows):
-        return None
-    return prepared(as_rows(rows, np.float32), LANES[-1], _USUAL_EPOCHS)[0]
+        return
+    stream.work, columns = prepared(as_rows(rows, np.float32), LANES[-1], _USUAL_EPOCHS)
+    stream.exact = rows
+    if columns is not None:
+        stream.exact, stream.place = with_columns_of(stream.work, rows), columns.place
 
 
 def _stream(rows, members, codes, y, labels, weight, jobs, random_state) -> DualStream:
@@ -202,8 +206,9 @@ def _stream(rows, members, codes, y, labels, weight, jobs, random_state) -> Dual
 
     empty = np.empty(0)
     return DualStream(
-        rows, None, members, codes, len(labels), empty if weight is None else weight, order, centre
-    )
+        rows, None, None, members, codes, len(labels), empty if weight is None else weight, order,
+        centre,
+    )  # fmt: skip
 
 
 def _centre(rows: Any, fit_intercept: bool) -> Centre:

@@ -30,7 +30,7 @@ from ._core import rows as _rows
 from ._core.rows import NEAR_BYTES, Rows
 from ._memory import machine_bytes
 
-__all__ = ["ColumnOrder", "only_occurring", "prepared"]
+__all__ = ["ColumnOrder", "only_occurring", "prepared", "with_columns_of"]
 
 _LINE_BYTES = 64
 # Pages, and how many have their addresses in the processor's table: 1024 to 3072 on recent ones.
@@ -103,6 +103,14 @@ def prepared(
         return X, None
     return _by_frequency(
         X, _columns.places(counts, groups), n_outputs > 1 and column_bytes < _LINE_BYTES
+    )
+
+
+def with_columns_of(renumbered: Rows, X: Rows) -> Rows:
+    """X with the column numbers of what `prepared` made of it in another dtype for at least as many
+    outputs as a line holds: the entries are in the same order."""
+    return _rows.make_rows(
+        X.layout, len(X), renumbered.shape[1], X.values, renumbered.indices, X.indptr, X.dtype
     )
 
 

@@ -6,7 +6,8 @@ twice for all of them, and what it lacks of each model's own is learnt from the 
 (Liu & Nocedal 1989, "On the limited memory BFGS method for large scale optimization", Mathematical
 Programming 45, begun with that factor; Byrd, Chin, Neveitt & Nocedal 2011, "On the use of
 stochastic Hessian information in optimization methods for machine learning", SIAM J. Optimization
-21). A step costs two products of the rows with all models side by side (`fl_multi.h`).
+21). A step costs two products of the rows with all models side by side (`fl_multi.h`), those of
+other strengths among them; nothing but these products is shared between strengths.
 
 Steps have their whole length. Models for which what is left does not shrink so are left to Newton's
 method with a line search, one by one.
@@ -15,6 +16,7 @@ method with a line search, one by one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,7 +29,7 @@ from ._dual_models import DualModel, DualStream, Sides
 from ._isa import ISA
 from ._lane_losses import LaneLosses
 from ._lanes import LANES, aligned_zeros
-from ._parallel import Cancelled, is_cancelled
+from ._parallel import Cancelled, is_cancelled, n_threads
 from ._problem import LOSS_CODES, Certificate, Fit
 from ._row_slices import rows_taken
 
@@ -46,34 +48,82 @@ _MARGIN = 0.3
 _MOST_STEPS = 30
 
 
-def shared_passes(stream: DualStream, models: list[DualModel]) -> list[SharedNewton]:
-    """The models that this method suits, in groups that hang on nothing but their own problems."""
+def shared_passes(stream: DualStream, models: list[DualModel],
+                  n_jobs: int | None) -> list[SharedNewton]:
+    """The models that this method suits. Those of a group hang on nothing but their own problems;
+    which groups go together changes no bit."""
     X, (n, d) = stream.X, stream.X.shape
     if (X.layout != "dense" or n * d < _LEAST_ENTRIES or d > _MOST_COLUMNS
             or n < _ROWS_PER_COLUMN * d):
         return []
-    groups: dict[Any, list[DualModel]] = {}
+    found: dict[Any, list[DualModel]] = {}
     for model in models:
         if model.loss == "log_loss":
             key = model.C, model.fit_intercept, model.tol, model.class_target.tobytes()
-            groups.setdefault(key, []).append(model)
+            found.setdefault(key, []).append(model)
     most = LANES[-1]
-    return [
-        SharedNewton(stream, group[first : first + most])
-        for group in groups.values() if len(group) > 1 for first in range(0, len(group), most)
+    groups = [
+        group[first : first + most] for group in found.values() if len(group) > 1
+        for first in range(0, len(group), most)
     ]  # fmt: skip
+    # like strengths take like numbers of steps
+    groups.sort(key=lambda group: (group[0].fit_intercept, group[0].C))
+    fair = -(-sum(map(len, groups)) // n_threads(n_jobs))
+    packs: list[list[list[DualModel]]] = []
+    for group in groups:
+        size = sum(map(len, packs[-1])) if packs else most
+        alike = bool(packs) and packs[-1][0][0].fit_intercept == group[0].fit_intercept
+        if not alike or size >= fair or size + len(group) > most:
+            packs.append([])
+        packs[-1].append(group)
+    return [SharedNewton(stream, pack) for pack in packs]
+
+
+@dataclass
+class _Group:
+    """Models with one strength and target, and how far they are."""
+
+    models: list[DualModel]
+    lanes: slice
+    # the last steps and gradients, what these promised, and the gaps there
+    change: np.ndarray
+    last: np.ndarray
+    left: float = np.inf
+    gaps: np.ndarray | float = np.inf
+    n_steps: int = 0
+    # how to solve with the mean Hessian, its centre, and the steps since
+    inverse: Any = None
+    centre: np.ndarray | float = 0.0
+    pairs: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
+    # whether gaps are likely to be small or do not shrink; and whether that is all
+    rests: bool = False
+    ends: bool = False
+    # whether its certificates are the last ones
+    is_told: bool = False
+
+    @property
+    def goal(self) -> float:
+        """Which gaps are worth measuring."""
+        return _MARGIN * self.models[0].tol
 
 
 class SharedNewton:
-    """Models with one loss, strength and target, each on rows of its own. A task for a thread.
+    """Models with one loss, each on rows of its own, in groups. A task for a thread.
 
     Arrays of all models have a row for each column of X, or for each row, and a column per model.
     """
 
-    def __init__(self, stream: DualStream, models: list[DualModel]):
-        self.stream, self.models = stream, models
-        self.n_lanes = next(n for n in LANES if n >= len(models))
-        self.free = models[0].fit_intercept
+    def __init__(self, stream: DualStream, groups: list[list[DualModel]]):
+        self.stream, self.models = stream, [model for group in groups for model in group]
+        self.n_lanes = next(n for n in LANES if n >= len(self.models))
+        self.free = self.models[0].fit_intercept
+        self.groups: list[_Group] = []
+        first = 0
+        for models in groups:
+            nothing = np.zeros((stream.X.shape[1] + 1, len(models)))
+            lanes = slice(first, first + len(models))
+            self.groups.append(_Group(models, lanes, nothing, nothing))
+            first = lanes.stop
         self.cancelled = False
 
     def cancel(self) -> None:
@@ -89,13 +139,10 @@ class SharedNewton:
         # an answer that is not finite is refused where it would be published
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             self._lay_out()
-            goes_on = True
-            while goes_on:
-                goes_on = self._descend()
+            while not all(group.ends for group in self.groups):
+                self._descend()
                 self._certify()
-                goes_on &= any(m.fit is not None and not m.fit.converged for m in self.models)
-        for name in ("losses", "z", "W", "pairs", "inverse"):
-            delattr(self, name)
+        del self.losses, self.z, self.W, self.sample, self.groups, self.even
         return self
 
     def _lay_out(self) -> None:
@@ -106,43 +153,52 @@ class SharedNewton:
         self.losses = LaneLosses(stream, sides, LOSS_CODES[models[0].loss], self._look)
         # of lanes without a model
         sides.total[len(models) :] = 1.0
-        self.total, self.l2 = sides.total, 1.0 / (models[0].C * sides.total)
+        C = np.array([model.C for model in models] + [1.0] * (L - len(models)))
+        self.total, self.l2 = sides.total, 1.0 / (C * sides.total)
         self.z, self.room = np.empty((n, L)), room_for(stream.X)
         self.W, self.b = aligned_zeros(d * L, np.dtype(np.float64)).reshape(d, L), np.zeros(L)
-        # the last step and gradients, what they promised, and the gaps there
-        self.change = self.last = np.zeros((d + 1, L))
-        self.left, self.gaps, self.n_steps = np.inf, np.full(L, np.inf), 0
-        # how to solve with the mean Hessian, its centre, and the steps since
-        self.inverse: Any = None
-        self.centre, self.pairs = np.zeros((d, 1)), []
+        step = max(1, n // (_SAMPLE_PER_COLUMN * d))
+        self.rows = np.arange(0, n, step)
+        self.sample = stream.X if step == 1 else rows_taken(stream.X, self.rows)
+        # the Hessian at weights of 0, by the weights of the rows
+        self.even: dict[bytes, np.ndarray] = {}
 
-    def _descend(self) -> bool:
-        """Steps until the gaps are likely to be small; False where they do not shrink."""
-        goal = _MARGIN * self.models[0].tol
-        while self.n_steps < min(_MOST_STEPS, *(model.max_iter for model in self.models)):
-            step, (g, loss) = self.n_steps, self._gradients()
-            gaps = np.square(g[:-1] - self.centre * g[-1]).sum(axis=0) / (2 * self.l2)
-            gaps /= loss + 0.5 * self.l2 * np.square(self.W).sum(axis=0)
-            if step:
-                self.pairs.append((self.change, self.last - g))
-                self.change = _mended(self.inverse, self.pairs, g)
-            left = float((g * self.change).sum(axis=0).max()) if step else np.inf
-            if self.inverse is None or not left <= _GOOD * self.left:
-                if step > 1 and not left <= _FALL * self.left:
-                    return False
-                self.inverse, self.centre = self._factor()
-                self.pairs, self.change = [], self.inverse(g)
-                left = float((g * self.change).sum(axis=0).max())
-            self.left, self.last = left, g
-            self.W -= self.change[:-1]
-            self.b -= self.change[-1]
-            self.n_steps += 1
-            # the next step shrinks a gap as the last one did
-            expected = gaps * np.minimum(1.0, gaps / self.gaps) if step > 1 else gaps
-            self.gaps = gaps
-            if (expected <= goal).all():
-                return True
-        return False
+    def _descend(self) -> None:
+        """Steps of all groups that do not rest, until all do."""
+        for group in self.groups:
+            group.rests = group.ends
+        while not all(group.rests for group in self.groups):
+            g, loss = self._gradients()
+            gaps = 2 * self.l2 * (loss + 0.5 * self.l2 * np.square(self.W).sum(axis=0))
+            for group in self.groups:
+                if not group.rests:
+                    self._step(group, g[:, group.lanes], gaps[group.lanes])
+
+    def _step(self, group: _Group, g: np.ndarray, scale: np.ndarray) -> None:
+        """A step of a group from where its gradients are g."""
+        gaps = np.square(g[:-1] - group.centre * g[-1]).sum(axis=0) / scale
+        step, left = group.n_steps, np.inf
+        if step == min(_MOST_STEPS, *(model.max_iter for model in group.models)):
+            group.rests = group.ends = True
+            return
+        if step:
+            group.pairs.append((group.change, group.last - g))
+            group.change = _mended(group.inverse, group.pairs, g)
+            left = float((g * group.change).sum(axis=0).max())
+        if group.inverse is None or not left <= _GOOD * group.left:
+            if step > 1 and not left <= _FALL * group.left:
+                group.rests = group.ends = True
+                return
+            group.inverse, group.centre = self._factor(group)
+            group.pairs, group.change = [], group.inverse(g)
+            left = float((g * group.change).sum(axis=0).max())
+        group.left, group.last = left, g
+        self.W[:, group.lanes] -= group.change[:-1]
+        self.b[group.lanes] -= group.change[-1]
+        group.n_steps += 1
+        # the next step shrinks a gap as the last one did
+        expected = gaps * np.minimum(1.0, gaps / group.gaps) if step > 1 else gaps
+        group.gaps, group.rests = gaps, bool((expected <= group.goal).all())
 
     def _blocks(self) -> Iterator[tuple[int, int]]:
         """(first row, last) of blocks that stay in the cache."""
@@ -176,22 +232,29 @@ class SharedNewton:
         g[:-1] += self.l2 * self.W
         return g, found.loss / self.total
 
-    def _factor(self) -> tuple[Callable[[np.ndarray], np.ndarray], np.ndarray]:
+    def _factor(self, group: _Group) -> tuple[Callable[[np.ndarray], np.ndarray], np.ndarray]:
         """(how to solve with the mean Hessian, the mean row by its curvatures), of a sample"""
-        stream, sides, K = self.stream, self.losses.sides, len(self.models)
-        n, d = stream.X.shape
-        rows = np.arange(0, n, max(1, n // (_SAMPLE_PER_COLUMN * d)))
-        X, pattern = rows_taken(stream.X, rows), sides.pattern[rows]
-        z = np.empty((len(rows), self.n_lanes))
-        _multi.respond_rows(ISA, self.n_lanes, X, self.W.reshape(-1), z, self.room, 0, len(rows))
-        a = 1.0 / (1.0 + np.exp(np.abs(z + self.b)))
-        s = sides.weight[pattern]
-        if len(stream.sample_weight):
-            s *= stream.sample_weight[rows, None]
-        h = (s * a * (1.0 - a) / np.maximum(s.sum(axis=0), 1e-300)).sum(axis=1) / K
+        sides, own, d = self.losses.sides, self.stream.sample_weight, len(self.W)
+        s = np.ascontiguousarray(sides.weight[:, group.lanes])
+        key = b"" if group.n_steps else s.tobytes()
+        s = s[sides.pattern[self.rows]]
+        if len(own):
+            s *= own[self.rows, None]
+        z = np.empty((len(self.rows), self.n_lanes))
+        _multi.respond_rows(ISA, self.n_lanes, self.sample, self.W.reshape(-1), z, self.room, 0,
+                            len(z))
+        a = 1.0 / (1.0 + np.exp(np.abs(z + self.b)[:, group.lanes]))
+        h = (s * a * (1.0 - a) / np.maximum(s.sum(axis=0), 1e-300)).mean(axis=1)
         mass = float(h.sum())
-        centre = rmatvec(X, h)[:, None] / mass if self.free else np.zeros((d, 1))
-        solve = cholesky(gram(X, h, centre[:, 0]), float(self.l2[:K].mean()))[0]
+        centre = rmatvec(self.sample, h)[:, None] / mass if self.free else np.zeros((d, 1))
+        matrix = self.even.get(key)
+        if matrix is None:
+            matrix = gram(self.sample, h, centre[:, 0])
+            if key:
+                self.even[key] = matrix.copy()
+        else:
+            matrix = matrix.copy()
+        solve = cholesky(matrix, float(self.l2[group.lanes].mean()))[0]
 
         def inverse(g: np.ndarray) -> np.ndarray:
             """The product, with the intercepts in the last row."""
@@ -202,7 +265,7 @@ class SharedNewton:
         return inverse, centre
 
     def _certify(self) -> None:
-        """Best intercepts, gaps and responses of all models, in double."""
+        """Best intercepts, gaps and responses of the groups that have not ended, in double."""
         losses, v = self.losses, np.zeros_like(self.W)
         for start, stop in self._blocks():
             self._respond(start, stop)
@@ -212,23 +275,27 @@ class SharedNewton:
                      for lane, model in enumerate(self.models)]
         # minus the slopes are dual variables; with best intercepts they are feasible
         sums = losses.at(self.z, self.b, self.z)
-        balanced = losses.is_balanced(sums) | (not self.free)
+        bounded = losses.is_balanced(sums) | (not self.free)
         for start, stop in self._blocks():
             self._add(start, stop, v)
         v /= self.total
-        loss, conjugate = sums.loss / self.total, (sums.along - sums.loss) / self.total
-        for lane, model in enumerate(self.models):
-            w, l2 = np.ascontiguousarray(self.W[:, lane]), float(self.l2[lane])
-            dual = -conjugate[lane] - float(v[:, lane] @ v[:, lane]) / (2 * l2)
-            certificate = Certificate.of(loss[lane] + 0.5 * l2 * float(w @ w),
-                                         dual if balanced[lane] else -np.inf, np.log(2.0))
-            if not np.isfinite(certificate.relative_gap):
-                model.fit = None
+        primal = sums.loss / self.total + 0.5 * self.l2 * np.square(self.W).sum(axis=0)
+        dual = (sums.loss - sums.along) / self.total - np.square(v).sum(axis=0) / (2 * self.l2)
+        dual = np.where(bounded, dual, -np.inf)
+        for group in self.groups:
+            if group.is_told:
                 continue
-            model.n_iter = self.n_steps
-            model.fit = Fit(w.astype(self.stream.X.dtype, copy=False), float(self.b[lane]),
-                            self.n_steps, certificate, certificate.relative_gap <= model.tol)
-            model.responses = responses[lane]
+            for lane, model in zip(range(group.lanes.start, group.lanes.stop), group.models,
+                                   strict=True):
+                certificate = Certificate.of(float(primal[lane]), float(dual[lane]), np.log(2.0))
+                if not np.isfinite(certificate.relative_gap):
+                    model.fit, group.ends = None, True
+                    continue
+                model.n_iter, model.responses = group.n_steps, responses[lane]
+                model.fit = Fit(self.W[:, lane].astype(self.stream.X.dtype), float(self.b[lane]),
+                                group.n_steps, certificate, certificate.relative_gap <= model.tol)
+            group.ends |= all(m.fit is not None and m.fit.converged for m in group.models)
+            group.is_told = group.ends
 
 
 def _mended(inverse: Callable[[np.ndarray], np.ndarray], pairs: list[tuple], g: np.ndarray

@@ -1,0 +1,202 @@
+"""Folds of one strength on dense rows, by Newton's method with one Hessian for all."""
+
+import numpy as np
+import pytest
+
+from fastlin import LogisticRegressionCV, _parallel, _shared_newton
+from fastlin._onepass import fit_together
+from fastlin._shared_newton import SharedNewton
+from fastlin.logistic import LogisticRegression
+
+N, D, FOLDS = 900, 6, 3
+
+
+@pytest.fixture
+def suited(monkeypatch):
+    """Small data counts as much; yields the numbers of models of the passes that have run."""
+    monkeypatch.setattr(_shared_newton, "_LEAST_ENTRIES", 1)
+    run, done = SharedNewton.__call__, []
+
+    def noted(task):
+        done.append(len(task.models))
+        return run(task)
+
+    monkeypatch.setattr(SharedNewton, "__call__", noted)
+    return done
+
+
+def problem(seed=0, dtype=np.float64):
+    rng = np.random.default_rng(seed)
+    X = (rng.normal(size=(N, D)) + 0.5).astype(dtype)
+    y = np.where(X @ rng.normal(size=D) + 2 * rng.normal(size=N) > 1, 1, -1)
+    rows = np.arange(N)
+    return X, y, [rows[rows % FOLDS != f] for f in range(FOLDS)], [
+        rows[rows % FOLDS == f] for f in range(FOLDS)
+    ]
+
+
+def optimum(X, y, s, C, intercept):
+    """(objective as `objective_` states it, w, b) by Newton's method with a whole Hessian."""
+    A = np.column_stack([X, np.ones(len(X))]) if intercept else X
+    ridge = np.full(A.shape[1], 1.0)
+    ridge[X.shape[1] :] = 0.0
+    v = np.zeros(A.shape[1])
+    for _ in range(60):
+        p = 1 / (1 + np.exp(-(A @ v)))
+        g = C * A.T @ (s * (p - (y > 0))) + ridge * v
+        v -= np.linalg.solve(C * (A.T * (s * p * (1 - p))) @ A + np.diag(ridge), g)
+    value = s @ np.logaddexp(0, -y * (A @ v)) + 0.5 * (ridge * v) @ v / C
+    return value / s.sum(), v
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_each_model_is_at_its_optimum(suited, intercept, weighted, dtype):
+    X, y, train, test = problem(dtype=dtype)
+    weight = np.random.default_rng(2).integers(0, 3, N) * 0.5 + 0.0 if weighted else None
+    grid = [1e-3, 1.0, 1e4]
+    balanced = {"class_weight": "balanced"} if weighted else {}
+    models = [LogisticRegression(C=C, tol=1e-8, fit_intercept=intercept, **balanced)
+              for C in grid for _ in train]
+    out = fit_together(models, X, y, train * 3, test * 3, sample_weight=weight)
+    assert suited == [9]
+    for m, (model, z) in enumerate(zip(models, out, strict=True)):
+        rows, held = train[m % FOLDS], test[m % FOLDS]
+        s = np.ones(len(rows)) if weight is None else weight[rows]
+        if balanced:
+            mass = [weight[rows][y[rows] == label].sum() for label in (-1, 1)]
+            s = weight[rows] * np.where(y[rows] > 0, sum(mass) / (2 * mass[1]),
+                                        sum(mass) / (2 * mass[0]))
+        best, v = optimum(X[rows].astype(float), y[rows], s, model.C, intercept)
+        assert model.duality_gap_[0] <= 1e-8
+        assert model.coef_.dtype == dtype
+        assert model.objective_[0] == pytest.approx(best, rel=2e-8)
+        w, b = model.coef_[0].astype(float), model.intercept_[0]
+        np.testing.assert_allclose(w, v[:D], atol=1e-3)
+        np.testing.assert_allclose(z, X[held] @ w + b, atol=1e-9 if dtype == np.float64 else 1e-5)
+        if not intercept:
+            assert b == 0
+
+
+def test_the_gap_is_what_the_dual_says(suited):
+    """Against dual variables that are made feasible and valued here."""
+    X, y, train, _ = problem()
+    C = 0.3
+    models = [LogisticRegression(C=C, tol=1e-6) for _ in train]
+    fit_together(models, X, y, train)
+    assert suited == [3]
+    for model, rows in zip(models, train, strict=True):
+        Z, sign, n = X[rows], y[rows], len(rows)
+        w, b = model.coef_[0], model.intercept_[0]
+        a = 1 / (1 + np.exp(sign * (Z @ w + b)))
+        assert abs(a @ sign) <= 1e-9 * n
+        v = C * Z.T @ (a * sign)
+        entropy = a @ np.log(a) + (1 - a) @ np.log(1 - a)
+        dual = -C * entropy - 0.5 * v @ v
+        primal = C * np.logaddexp(0, -sign * (Z @ w + b)).sum() + 0.5 * w @ w
+        assert model.objective_[0] == pytest.approx(primal / (C * n), rel=1e-12)
+        assert model.duality_gap_[0] == pytest.approx((primal - dual) / primal, abs=1e-12)
+
+
+def test_company_and_threads_do_not_matter(suited):
+    X, y, train, test = problem()
+    grid = [0.01, 1.0, 100.0]
+
+    def bits(values, jobs=None):
+        models = [LogisticRegression(C=C, tol=1e-7) for C in values for _ in train]
+        out = fit_together(models, X, y, train * len(values), test * len(values), n_jobs=jobs)
+        return [(m.coef_.tobytes(), m.intercept_.tobytes(), m.n_iter_[0], z.tobytes())
+                for m, z in zip(models, out, strict=True)]
+
+    together = bits(grid)
+    assert bits(grid, 2) == together
+    for k, C in enumerate(grid):
+        assert bits([C]) == together[3 * k : 3 * k + 3]
+    assert suited == [9, 6, 3, 3, 3, 3]
+
+
+def test_separated_classes_and_few_steps(suited):
+    X, _, train, _ = problem()
+    y = np.where(X[:, 0] > 0.5, 1, -1)
+    models = [LogisticRegression(C=1e3, tol=1e-6) for _ in train]
+    fit_together(models, X, y, train)
+    for model, rows in zip(models, train, strict=True):
+        s = np.ones(len(rows))
+        w, b = model.coef_[0], model.intercept_[0]
+        value = np.logaddexp(0, -y[rows] * (X[rows] @ w + b)).sum() + 0.5 * w @ w / 1e3
+        assert model.duality_gap_[0] <= 1e-6
+        assert model.objective_[0] == pytest.approx(value / s.sum(), rel=1e-9)
+    models = [LogisticRegression(C=1.0, tol=1e-8, max_iter=2) for _ in train]
+    with pytest.warns(UserWarning, match="duality gap of"):
+        fit_together(models, X, y, train)
+    assert [m.n_iter_[0] for m in models] == [2] * 3
+    assert len(suited) == 2
+
+
+def test_a_fold_that_one_class_is_nearly_absent_from(suited):
+    X, y, _, _ = problem()
+    few = np.concatenate([np.flatnonzero(y < 0), np.flatnonzero(y > 0)[:3]])
+    models = [LogisticRegression(C=10.0, tol=1e-7) for _ in range(2)]
+    fit_together(models, X, y, [np.sort(few), np.arange(N)])
+    assert len(suited) == 1
+    for model, rows in zip(models, (few, np.arange(N)), strict=True):
+        best, _ = optimum(X[rows], y[rows], np.ones(len(rows)), 10.0, True)
+        assert model.duality_gap_[0] <= 1e-7
+        assert model.objective_[0] == pytest.approx(best, rel=2e-7)
+
+
+def test_a_column_of_zeros_and_one_of_ones(suited):
+    X, y, train, _ = problem()
+    wide = np.column_stack([X, np.zeros(N), np.ones(N), X[:, 0]])
+    models = [LogisticRegression(C=5.0, tol=1e-8) for _ in train]
+    fit_together(models, wide, y, train)
+    assert len(suited) == 1
+    for model, rows in zip(models, train, strict=True):
+        assert model.duality_gap_[0] <= 1e-8
+        assert model.coef_[0, D] == 0
+        np.testing.assert_allclose(model.coef_[0, D + 2], model.coef_[0, 0], rtol=1e-4)
+        np.testing.assert_allclose(model.coef_[0, D + 1], 0, atol=1e-3)
+        best, _ = optimum(np.delete(wide, [D, D + 1], axis=1)[rows], y[rows], np.ones(len(rows)),
+                          5.0, True)
+        assert model.objective_[0] == pytest.approx(best, rel=2e-8)
+
+
+def test_a_search_takes_it(suited):
+    X, y, train, test = problem()
+    cv = list(zip(train, test, strict=True))
+    found = LogisticRegressionCV(Cs=[0.01, 1.0], cv=cv, tol=1e-8).fit(X, y)
+    assert suited == [6]
+    for k, (a, b) in enumerate(cv):
+        for c, C in enumerate((0.01, 1.0)):
+            _, v = optimum(X[a], y[a], np.ones(len(a)), C, True)
+            right = np.mean((X[b] @ v[:D] + v[D] > 0) == (y[b] > 0))
+            assert found.scores_[k, 0, c] == pytest.approx(right, abs=2e-3)
+
+
+def test_it_can_be_cancelled(suited, monkeypatch):
+    X, y, train, _ = problem()
+    monkeypatch.setattr(_parallel, "is_cancelled", lambda: True)
+    monkeypatch.setattr(_shared_newton, "is_cancelled", lambda: True)
+    with pytest.raises(_parallel.Cancelled):
+        fit_together([LogisticRegression() for _ in train], X, y, train)
+
+
+def test_what_suits(monkeypatch):
+    """Dense rows, many of them, and more than one fold."""
+    def passes(n=N, models=None, X=None):
+        X = np.random.default_rng(0).normal(size=(n, D)) if X is None else X
+        asked = []
+        monkeypatch.setattr(SharedNewton, "__call__", lambda task: asked.append(task))
+        y = np.arange(n) % 2
+        folds = [np.arange(n), np.arange(n - 1)]
+        fit_together(models or [LogisticRegression(), LogisticRegression()], X, y, folds)
+        return len(asked)
+
+    assert passes() == 0  # too little
+    monkeypatch.setattr(_shared_newton, "_LEAST_ENTRIES", 1)
+    assert passes() == 1
+    assert passes(60) == 0  # too few rows
+    assert passes(models=[LogisticRegression(C=2), LogisticRegression(C=1)]) == 0
+    sparse = pytest.importorskip("scipy.sparse")
+    assert passes(X=sparse.random(N, D, 0.5, "csr", random_state=0)) == 0
