@@ -28,12 +28,13 @@ __all__ = ["MOST_TURNS", "Gram", "GramPath", "is_for_products", "products"]
 # than 4 bytes per entry of X: up to 6 MB there
 _MOST_COLUMNS, _MOST_OF_FEW, _ENTRIES_PER_PAIR = 1024, 512, 6
 _MOST_HEAVY = 256
-# The price, in turns over the rows, above which the matrix is left alone, and in entries below
-# which it is next to nothing: few rows with many columns
-_MOST_TURNS, _LITTLE = 10, 1e5
-# Products of pairs in the time of one entry of a turn, by BLAS and by entries
-_DENSE_SPEED = 8.0
-_SPARSE_SPEED = 5.0
+# The price, in entries of turns, below which the matrix is next to nothing: few rows with many
+# columns
+_LITTLE = 1e5
+# Products of pairs in the time of one entry of a turn, by BLAS and by entries, and entries of a
+# turn in the time of finding the wanted ones among as many of sparse rows
+_DENSE_SPEED, _SPARSE_SPEED = 8.0, 3.0
+_SEARCHED = 0.33
 # A column whose mean is so large beside its spread loses too many digits in products.
 _FAR_FROM_ZERO = 1e6
 # Multiplications per call of the kernel: some 20 ms
@@ -131,24 +132,39 @@ def _rows_of_block(columns: int) -> int:
 
 
 def add_products(X: Rows, slot: np.ndarray, h: np.ndarray, each: float, first: int,
-                 out: np.ndarray) -> None:
+                 out: np.ndarray, some: np.ndarray | None = None) -> None:
     """Add the products of columns with slots from `first` on, with each other at either of the two
-    places of a pair, and with those before."""
-    n = len(X)
+    places of a pair, and with those before; `some` are the rows that hold any of them."""
+    some = np.arange(len(X)) if some is None else some
     longest = X.width if X.indptr is None else int(np.diff(X.indptr).max(initial=0))
     places, values = np.empty(longest, np.int32), np.empty(longest)
     piece = max(1, rows_per_call(X) // 8)
-    for start in range(0, n, piece):
+    for start in range(0, len(some), piece):
         if is_cancelled():
             raise Cancelled
-        _primal.gram(X, slot, h, each, first, out, places, values, start, min(start + piece, n))
+        _primal.gram(X, slot, h, each, first, out, places, values, some, start,
+                     min(start + piece, len(some)))
+
+
+def rows_of(columns: Rows, chosen: np.ndarray) -> np.ndarray:
+    """The rows with entries in chosen columns of sparse ones."""
+    held = np.zeros(columns.shape[1], bool)
+    for j in chosen:
+        rows = columns.indices[columns.indptr[j] : columns.indptr[j + 1]]
+        # those of -1 in hashed data are complements
+        held[rows ^ (rows >> 31) if columns.layout == "signed" else rows] = True
+    return np.flatnonzero(held)
 
 
 class Gram:
-    """The Gram matrix of columns of a model, centred where there is an intercept."""
+    """The Gram matrix of columns of a model, centred where there is an intercept.
 
-    def __init__(self, X: Rows, model: Model):
-        self._X, self._model = X, model
+    Whether turns alone would do soon is not known: so the matrix is made when turns, whose entries
+    `spent` counts, have taken as long as it takes. That is at most twice the best way.
+    """
+
+    def __init__(self, X: Rows, model: Model, spent: float = 0.0):
+        self._X, self._model, self.spent = X, model, spent
         of_entries = int(np.sqrt(X.nnz / _ENTRIES_PER_PAIR))
         self._most = min(_MOST_COLUMNS, max(_MOST_OF_FEW, of_entries))
         self._forget()
@@ -176,9 +192,12 @@ class Gram:
         columns = model.columns
         dense = columns.layout == "dense"
         others = entries_of(columns, np.r_[self._members, new]) / columns.shape[1]
-        price = entries_of(columns, new) * others / (_DENSE_SPEED if dense else _SPARSE_SPEED)
-        if price > max(_MOST_TURNS * entries_of(columns, chosen), _LITTLE):
+        held = entries_of(columns, new)
+        looked = 0.0 if dense else self._X.nnz * min(1.0, held / len(self._X))
+        price = held * others / (_DENSE_SPEED if dense else _SPARSE_SPEED) + looked / _SEARCHED
+        if price > max(self.spent, _LITTLE):
             return False
+        self.spent -= price
         self._add(new)
         return True
 
@@ -207,7 +226,8 @@ class Gram:
         if self._X.layout == "dense":
             self._add_dense(fresh, new)
         else:
-            add_products(self._X, self._slot, model.h, model.each, first, matrix)
+            add_products(self._X, self._slot, model.h, model.each, first, matrix,
+                         rows_of(model.columns, new))
             corner = fresh[:, first:]
             corner += np.tril(corner.T, -1) + np.triu(corner.T, 1)
         mean = model.mean[self._members]
@@ -279,7 +299,8 @@ class Gram:
         some = places[inside[places] != 0]
         if not len(some):
             return square, True
-        w, bend = inside[some], self.matrix[np.ix_(some, some)]
+        w, lines = inside[some], self.matrix[some]
+        bend = lines.take(some, axis=1)
         slope = l2 * w - v[some] + l1 * np.sign(w)
         # one copy of what may be 8 MB: its diagonal is what changes
         diagonal = bend.diagonal().copy()
@@ -300,7 +321,7 @@ class Gram:
         np.fill_diagonal(bend, diagonal)
         square += float(change @ (bend @ change - 2 * v[some]))
         inside[some] = new
-        v -= self.matrix[:, some] @ change
+        v -= change @ lines
         return square, t == 1.0
 
     def _carry_over(self, inside: np.ndarray, before: np.ndarray, w: np.ndarray,

@@ -24,6 +24,7 @@ from ._paths import alpha_grid, fold_errors, path
 from ._primal_cd import Search
 from ._problem import Fit, Problem
 from ._row_slices import rows_taken
+from ._transpose import transposed
 from ._validation import check_sample_weight, check_target, encode_labels, listed
 
 __all__ = ["SearchedPathMixin", "regularization_path_of"]
@@ -117,7 +118,8 @@ class SearchedPathMixin:
         problem = Problem(X=rows, y=y, weight=_NO_WEIGHTS if weight is None else weight,
                           loss="squared_error", fit_intercept=bool(me.fit_intercept),
                           positive=bool(me.positive))
-        search = Search(problem)
+        # folds share one transpose
+        search = Search(problem, transposed(rows))
         ratios = [1.0] if self._one_ratio else np.atleast_1d(me.l1_ratio).astype(float).tolist()
         if not ratios:
             raise ValueError("l1_ratio must hold at least one number, got none.")

@@ -15,16 +15,18 @@ weak penalties coordinate descent alone takes hundreds of times as long.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
-from ._blocks import matvec, rmatvec
+from ._blocks import column_squares, matvec, rmatvec
 from ._core import primal_cd as _primal
 from ._core.rows import Rows
 from ._face import Face
 from ._gram import MOST_TURNS, Gram, GramPath, is_for_products
 from ._problem import Certificate, Fit, Problem
 from ._quadratic import Descent, Model, add_columns
-from ._transpose import transposed
+from ._transpose import Columns
 
 __all__ = ["Search", "solve"]
 
@@ -38,10 +40,13 @@ _SMALLEST_SHARE = 1e-12
 _WITHIN = 0.9
 # A slope further than this above l1, relative to l1, is no rounding.
 _ROUNDING = 1e-9
-# The squared error. Turns before products of pairs are thought of:
-_FEWEST_TURNS = 6
-# turns between two measurements of the working set's own gap:
-_CHECK = 6
+# The squared error. Entries of a turn in the time of a call:
+_A_CALL = 25_000
+# Least variance of a column, as a share of its mean square
+_LEAST_SPREAD = 1e-10
+# Turns before the working set's own gap is measured, and products of pairs are
+# thought of:
+_FEWEST_TURNS = _CHECK = 6
 # and at most as many as cost so many looks at all slopes, or so many entries; and never more than
 _LOOKS = 2.0
 _CHEAP = 1e6
@@ -97,9 +102,11 @@ class Search:
     """The data of a problem, ready for solves with one penalty after the other."""
 
     def __init__(self, problem: Problem, columns: Rows | None = None):
-        self.columns = transposed(problem.X) if columns is None else columns
+        self._copied = Columns(problem.X) if columns is None else None
+        self.columns = self._copied.rows if self._copied else columns
         kind = _Squares if problem.loss == "squared_error" else _Curved
         self._part = kind(problem, self.columns)
+        self._part.whole = self._copied is None or self._copied.whole
 
     def largest_l1(self) -> float:
         """The smallest l1 at which all weights are 0."""
@@ -122,7 +129,9 @@ class Search:
         part, d = self._part, self.columns.shape[0]
         w, b = np.zeros(d), 0.0
         if start is not None:
-            kept = self._part.model.varying(np.flatnonzero(start.coef))
+            kept = np.flatnonzero(start.coef)
+            self._write(kept)
+            kept = part.model.varying(kept)
             w[kept], b = start.coef[kept], start.intercept
             if problem.positive:
                 np.maximum(w, 0.0, out=w)
@@ -136,6 +145,7 @@ class Search:
             dual = max(dual, part.dual(v))
             certificate = Certificate.of(objective, dual, part.zero)
             if not problem.l1 and not problem.l2:
+                self._write(np.flatnonzero(violation))
                 certificate = part.estimate(violation, objective)
             # just below alpha_max no weight at all may be good enough, and would surprise
             some = w.any() or not problem.l1 or violation.max(initial=0.0) <= _ROUNDING * problem.l1
@@ -145,9 +155,18 @@ class Search:
             if certificate.gap > 0.5 * last:
                 share = max(0.1 * share, _SMALLEST_SHARE)
             last = certificate.gap
-            chosen = working_set(w, violation, part.smallest_set)
+            chosen = working_set(w, part.worth(violation), part.smallest_set, part.new_at_least)
+            # what is not optimal at 0 is much, what is not later on is likely to be needed
+            self._write(chosen if turns == 0 else np.union1d(chosen, np.flatnonzero(violation)))
             turns += max(1, part.descend(chosen, max_iter - turns, share * certificate.gap,
                                          share * tol * objective))
+
+
+    def _write(self, chosen: np.ndarray) -> None:
+        """Have the transpose of columns."""
+        if self._copied is not None:
+            self._copied.need(chosen)
+            self._part.whole = self._copied.whole
 
 
 def violations(problem: Problem, w: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -159,13 +178,13 @@ def violations(problem: Problem, w: np.ndarray, v: np.ndarray) -> np.ndarray:
                     np.abs(slope + problem.l1 * np.sign(w)))
 
 
-def working_set(w: np.ndarray, violation: np.ndarray, smallest: int) -> np.ndarray:
-    """The weights that are not 0, and as many again of those furthest from optimality."""
+def working_set(w: np.ndarray, worth: np.ndarray, smallest: int, fewest_new: int) -> np.ndarray:
+    """The weights that are not 0, and as many again of those that are worth most, if not more."""
     support = w != 0
-    size = max(smallest, 2 * int(support.sum()))
-    new = np.where(support, 0.0, violation)
+    present = int(support.sum())
+    room = max(smallest - present, present, fewest_new)
+    new = np.where(support, 0.0, worth)
     able = np.flatnonzero(new)
-    room = size - int(support.sum())
     if len(able) > room:
         able = able[np.argpartition(-new[able], room)[:room]]
     support[able] = True
@@ -175,7 +194,10 @@ def working_set(w: np.ndarray, violation: np.ndarray, smallest: int) -> np.ndarr
 class _Part:
     """What `Search` asks of a loss: `begin` at weights, `look` at the slopes, `descend`."""
 
-    smallest_set = 100
+    # columns of a working set at least, and those of them that are new
+    smallest_set, new_at_least = 100, 0
+    # whether all columns are transposed
+    whole = True
     w: np.ndarray
     b: float
 
@@ -187,10 +209,14 @@ class _Part:
         self.model = Model(columns, s / problem.total_weight if len(s) else _NO_WEIGHTS,
                            1.0 / problem.total_weight, problem.fit_intercept)
 
+    def worth(self, violation: np.ndarray) -> np.ndarray:
+        """What tells which columns are the first to join a working set."""
+        return violation
+
     def _slopes(self, r: np.ndarray) -> np.ndarray:
         """X^T r"""
         n, d = self.problem.X.shape
-        return rmatvec(self.problem.X, r) if d <= n else matvec(self.columns, r)
+        return matvec(self.columns, r) if d > n and self.whole else rmatvec(self.problem.X, r)
 
     def _responses(self) -> np.ndarray:
         """X w + b"""
@@ -227,6 +253,26 @@ class _Squares(_Part):
     def __init__(self, problem: Problem, columns: Rows):
         super().__init__(problem, columns)
         self.gram = Gram(problem.X, self.model)
+        longest = (columns.shape[1] if columns.indptr is None
+                   else int(np.diff(columns.indptr).max(initial=1)))
+        self.new_at_least = _A_CALL // max(longest, 1)
+
+    @cached_property
+    def _bend(self) -> np.ndarray:
+        """About the curvature along each weight."""
+        problem = self.problem
+        share = problem.weighted(np.ones(len(problem.y)))
+        square = column_squares(problem.X, share)
+        if not problem.fit_intercept:
+            return square
+        return np.maximum(square - rmatvec(problem.X, share) ** 2, _LEAST_SPREAD * square)
+
+    def worth(self, violation: np.ndarray) -> np.ndarray:
+        """The root of what a step along a weight would gain: heavy columns are many entries."""
+        if np.count_nonzero(violation) <= self.smallest_set:
+            return violation
+        bend = self._bend + self.problem.l2
+        return np.divide(violation, np.sqrt(bend), out=np.zeros_like(bend), where=bend > 0)
 
     def begin(self, w: np.ndarray, b: float) -> None:
         self.w, self.b = w, b if self.problem.fit_intercept else 0.0
@@ -273,24 +319,24 @@ class _Squares(_Part):
                           True)
         cost = max(descent.entries, 1) / self.columns.nnz
         goal = max(least, gap * min(1.0, 3 * cost))
-        enough = 0.3 * goal
-        descent.run(min(most, _FEWEST_TURNS), enough)
-        if descent.gap(self._dual, problem.y) <= goal or descent.turns >= most:
-            return descent.turns
-        if self.gram.admits(chosen):
-            return descent.turns + self.gram.descend(
-                chosen, problem.l1, problem.l2, problem.positive, self.w, self.r,
-                most - descent.turns, 0.1 * goal, self._dual,
-            )[0]
+        enough = 0.003 * goal
         cheap = max(_LOOKS / cost, _CHEAP / max(descent.entries, 1), _FEWEST_TURNS)
-        most = min(most, int(min(cheap, _MOST_IN_A_ROUND)))
-        while descent.turns < most:
-            descent.run(min(_CHECK, most - descent.turns), enough)
-            if descent.gap(self._dual, problem.y) <= goal:
-                break
+        limit = min(most, int(min(cheap, _MOST_IN_A_ROUND)))
+        while True:
+            before = descent.turns
+            descent.run(min(_CHECK, limit - before), enough)
+            self.gram.spent += (descent.turns - before) * descent.entries
+            if descent.gap(self._dual, problem.y) <= goal or descent.turns >= most:
+                return descent.turns
+            if self.gram.admits(chosen):
+                return descent.turns + self.gram.descend(
+                    chosen, problem.l1, problem.l2, problem.positive, self.w, self.r,
+                    most - descent.turns, 0.1 * goal, self._dual,
+                )[0]
+            if descent.turns >= limit:
+                return descent.turns
             if descent.decrease <= enough:
                 enough *= 0.1
-        return descent.turns
 
 
 class _Curved(_Part):
@@ -303,6 +349,7 @@ class _Curved(_Part):
         self.w, self.b = w, b if self.problem.fit_intercept else 0.0
         self.z = self._responses()
         self._kept: Model | None = None
+        self._gram: Gram | None = None
         self._fall = 1.0  # of the objective in the last step, as a share of it
         problem = self.problem
         self._damping = _FIRST_DAMPING
@@ -399,8 +446,9 @@ class _Curved(_Part):
         penalty = problem.l1, problem.l2, problem.positive
         if self._kept is None or not self._serves(h):
             self._kept = Model(self.columns, h.copy(), 0.0, problem.fit_intercept)
-            self._gram = Gram(problem.X, self._kept)
+            self._gram = Gram(problem.X, self._kept, self._gram.spent if self._gram else 0.0)
         model, gram = self._kept, self._gram
+        assert gram is not None
         b = model.centre(r, float(r.sum()))
         if gram.has(chosen):
             by_pairs, change = gram.descend(chosen, *penalty, w, r, _MOST_BY_PAIRS,
@@ -408,9 +456,12 @@ class _Curved(_Part):
             return 0, by_pairs, b + change
         descent, by_pairs = Descent(model, chosen, *penalty, w, r, False), 0
         descent.run(1, enough)
+        gram.spent += descent.entries
         enough = min(enough, _OF_FIRST_TURN * descent.decrease)
         for _ in range(_MOST_ALTERNATIONS):
-            descent.run(min(2, most - descent.turns), enough)
+            before = descent.turns
+            descent.run(min(2, most - before), enough)
+            gram.spent += (descent.turns - before) * descent.entries
             b += model.centre(r, descent.r_sum)
             if (descent.decrease <= enough or descent.turns >= most
                     or self._fall > _FAR_STILL):

@@ -1,7 +1,8 @@
 """The transpose of `Rows`: its rows are the columns, for solvers that go by column.
 
 Values keep their type and ones stay without values, so it takes as much memory as the rows do, and
-a buffer of a twelfth of that, at most 32 MB.
+a buffer of a twelfth of that, at most 32 MB. `Columns` writes only those columns that somebody asks
+for, which takes less of both.
 """
 
 from __future__ import annotations
@@ -12,18 +13,23 @@ from ._core import transpose as _transpose
 from ._core.rows import Rows, make_rows
 from ._parallel import Cancelled, is_cancelled
 
-__all__ = ["transposed"]
+__all__ = ["Columns", "transposed"]
 
 # Entries per call of the kernel: enough for runs that fill their lines, 20 ms of work; and at most
 # this share of all, down to what fits the cache: 16 bytes of room are needed for each.
 _PIECE, _SHARE, _LEAST_PIECE = 1 << 21, 16, 1 << 16
+# Share of the entries from which on all columns are written together, and how many times some are
+# before: each time all of X is looked through
+_MOST_AT_ONCE, _FEW_TIMES = 2 / 3, 8
 # Columns and rows of the tiles by which dense values are turned round
 _TILE = 64
 
 
 def transposed(X: Rows) -> Rows:
     """X^T, in the layout of X; ones of a fixed width get an indptr."""
-    return _dense(X) if X.layout == "dense" else _sparse(X)
+    columns = Columns(X)
+    columns.need_all()
+    return columns.rows
 
 
 def _dense(X: Rows) -> Rows:
@@ -39,25 +45,68 @@ def _dense(X: Rows) -> Rows:
     return make_rows("dense", d, n, turned, None, None, X.dtype)
 
 
-def _sparse(X: Rows) -> Rows:
-    """The entries of each column with their rows, in increasing order."""
-    n, d = X.shape
-    pieces = _pieces(X)
-    ends = np.zeros(d + 1, np.int64)
-    for start, stop in pieces:
-        _transpose.count(X, ends, start, stop)
-    np.cumsum(ends, out=ends)
-    rows = np.empty(X.nnz, np.int32)
-    values = np.empty(0 if X.values is None else X.nnz, X.dtype)
-    longest = max((_entries(X, start, stop) for start, stop in pieces), default=0)
-    entry = np.empty((longest, 2), np.int32)
-    buffer = np.empty(longest if len(values) else 0, X.dtype)
-    heads = ends[:-1].copy()
-    for start, stop in pieces:
-        if is_cancelled():
-            raise Cancelled
-        _transpose.deal(X, heads, rows, values, entry, buffer, start, stop)
-    return make_rows(X.layout, d, n, None if X.values is None else values, rows, ends, X.dtype)
+class Columns:
+    """The transpose of X whose columns are written when they are first needed: under an L1 penalty
+    few of many are. All have their places in `rows` from the beginning, and unwritten ones must not
+    be read (there is nothing but zeros)."""
+
+    def __init__(self, X: Rows):
+        self._X, self._left = X, _FEW_TIMES
+        self._missing: np.ndarray | None = None
+        if X.layout == "dense":
+            self.rows = _dense(X)
+            return
+        n, d = X.shape
+        self._pieces = _pieces(X)
+        ends = np.zeros(d + 1, np.int64)
+        for start, stop in self._pieces:
+            _transpose.count(X, ends, start, stop)
+        np.cumsum(ends, out=ends)
+        # pages that nobody writes to take no memory
+        indices = np.zeros(X.nnz, np.int32)
+        values = np.zeros(0 if X.values is None else X.nnz, X.dtype)
+        self._arrays = indices, values
+        self._missing = np.diff(ends) > 0
+        self.rows = make_rows(X.layout, d, n, None if X.values is None else values, indices, ends,
+                              X.dtype)
+
+    @property
+    def whole(self) -> bool:
+        """Whether all columns are there."""
+        return self._missing is None
+
+    def need(self, chosen: np.ndarray) -> None:
+        """Write columns, if some are not there."""
+        if self._missing is None or not self._missing[chosen].any():
+            return
+        wanted = np.zeros(len(self._missing), bool)
+        wanted[chosen] = self._missing[chosen]
+        sizes = np.diff(self.rows.indptr)
+        self._left -= 1
+        if self._left < 0 or sizes[wanted].sum() > _MOST_AT_ONCE * self._X.nnz:
+            self.need_all()
+            return
+        heads = self.rows.indptr[:-1].copy()
+        for start, stop in self._pieces:
+            if is_cancelled():
+                raise Cancelled
+            _transpose.pick(self._X, wanted.view(np.uint8), heads, *self._arrays, start, stop)
+        self._missing &= ~wanted
+
+    def need_all(self) -> None:
+        """Write all columns."""
+        if self._missing is None:
+            return
+        X, pieces = self._X, self._pieces
+        heads = self.rows.indptr[:-1].copy()
+        longest = max((_entries(X, start, stop) for start, stop in pieces), default=0)
+        entry = np.empty((longest, 2), np.int32)
+        buffer = np.empty(0 if X.values is None else longest, X.dtype)
+        for start, stop in pieces:
+            if is_cancelled():
+                raise Cancelled
+            _transpose.deal(X, heads, *self._arrays, entry, buffer, start, stop)
+        self._missing = None
 
 
 def _entries(X: Rows, start: int, stop: int) -> int:

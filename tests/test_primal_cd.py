@@ -352,9 +352,35 @@ def test_a_gram_matrix_that_does_not_pay_or_loses_digits(monkeypatch):
     assert gram.admits(np.array([0, 1, 2]))
     assert gram.admits(np.array([3, 4]))
     assert len(gram.matrix) == 2
-    for bound in ("_MOST_TURNS", "_LITTLE"):
-        monkeypatch.setattr(_gram, bound, 0)
+    # it has to have been earned: 50 entries times 3 columns by products, and none to look through
+    monkeypatch.setattr(_gram, "_LITTLE", 0)
+    gram.spent = 50 * 3 / _gram._DENSE_SPEED - 1
     assert not gram.admits(np.array([5]))
+    gram.spent += 1
+    assert gram.admits(np.array([5]))
+    assert gram.spent == 0
+
+
+@pytest.mark.parametrize("shape", [(300, 80), (60, 400)])
+def test_columns_that_are_not_needed_are_not_transposed(shape):
+    """Of many columns a strong penalty needs few, and the answer is that of all."""
+    dense = sparse.random(*shape, 0.1, random_state=0).toarray()
+    for loss in LOSSES:
+        p = problem(sparse.csr_matrix(dense), dense, loss)
+        whole = Search(p, transposed(p.X))
+        p = replace(p, l1=0.6 * whole.largest_l1())
+        expected, search = whole.run(p, 1e-9, 1000), Search(p)
+        found = search.run(p, 1e-9, 1000)
+        assert found.converged and np.count_nonzero(found.coef)
+        np.testing.assert_allclose(found.coef, expected.coef, atol=1e-6)
+        columns = search.columns.toarray()
+        there = columns.any(axis=1)
+        assert there[found.coef != 0].all() and not there.all()
+        np.testing.assert_array_equal(columns[there], dense.T[there])
+        # weaker penalties need more
+        p = replace(p, l1=0.05 * p.l1)
+        assert check(p, dense, 1e-6).certificate.objective == pytest.approx(
+            search.run(p, 1e-6, 5000, found).certificate.objective, rel=2e-6)
 
 
 def test_columns_in_pieces(monkeypatch):

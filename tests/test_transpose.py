@@ -6,7 +6,7 @@ from layouts import LAYOUTS
 from scipy import sparse
 
 from fastlin import _transpose, as_rows
-from fastlin._transpose import transposed
+from fastlin._transpose import Columns, transposed
 
 pytestmark = pytest.mark.memory
 
@@ -56,3 +56,50 @@ def test_ones_stay_without_values():
     columns = transposed(as_rows(X))
     assert columns.layout == "ones"
     assert columns.values is None
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
+@pytest.mark.parametrize("piece", [5, 1 << 21])
+def test_columns_one_after_the_other(monkeypatch, layout, piece):
+    monkeypatch.setattr(_transpose, "_PIECE", piece)
+    monkeypatch.setattr(_transpose, "_LEAST_PIECE", 1)
+    X, dense = layout.make(40, 12)
+    rows, asked = as_rows(X), np.zeros(12, bool)
+    columns = Columns(rows)
+    for some in ([3], [3, 7], [], [0, 7]):
+        columns.need(np.array(some, dtype=np.int64))
+        asked[some] = True
+        if rows.layout == "dense":
+            asked[:] = True
+        assert columns.whole == (rows.layout == "dense")
+        np.testing.assert_array_equal(columns.rows.toarray()[asked], dense.T[asked])
+        if rows.layout == "csr":
+            assert not columns.rows.toarray()[~asked].any()
+    columns.need_all()
+    assert columns.whole
+    np.testing.assert_array_equal(columns.rows.toarray(), dense.T)
+    columns.need(np.arange(12))
+    np.testing.assert_array_equal(columns.rows.toarray(), dense.T)
+
+
+def test_many_columns_or_many_times_are_all():
+    dense = np.random.default_rng(0).normal(size=(30, 20))
+    columns = Columns(as_rows(sparse.csr_matrix(dense)))
+    columns.need(np.arange(14))
+    assert columns.whole
+    columns = Columns(as_rows(sparse.csr_matrix(dense)))
+    for j in range(_transpose._FEW_TIMES):
+        columns.need(np.array([j]))
+        columns.need(np.array([j]))
+        assert not columns.whole
+    columns.need(np.array([19]))
+    assert columns.whole
+    np.testing.assert_array_equal(columns.rows.toarray(), dense.T)
+
+
+def test_rows_longer_than_what_is_looked_through_at_once():
+    dense = np.random.default_rng(0).normal(size=(3, 700))
+    columns = Columns(as_rows(sparse.csr_matrix(dense)))
+    some = np.array([0, 255, 256, 257, 511, 512, 699])
+    columns.need(some)
+    np.testing.assert_array_equal(columns.rows.toarray()[some], dense.T[some])

@@ -64,6 +64,7 @@ def gram(
     G: _Doubles,
     places: NDArray[np.int32],
     values: _Doubles,
+    some: _Numbers,
     start: int,
     stop: int,
 ) -> None: ...

@@ -106,18 +106,19 @@ def slopes(Rows columns, const int64_t[::1] chosen, const double[::1] r, double[
 
 
 def gram(Rows X, const int32_t[::1] slot, const double[::1] h, double each, Py_ssize_t first,
-         double[:, ::1] G, int32_t[::1] places, double[::1] values, Py_ssize_t start,
-         Py_ssize_t stop):
-    """G[a, b] += sum_i h_i x_ia x_ib over rows start..stop-1, for columns with slots a >= first and
-    b < first, and either at [a, b] or at [b, a] for pairs of slots >= first; slot -1: not wanted.
-    `places` and `values` have room for a row's entries."""
-    cdef Py_ssize_t i, k, a, b, n_new, n_old, size
+         double[:, ::1] G, int32_t[::1] places, double[::1] values, const int64_t[::1] some,
+         Py_ssize_t start, Py_ssize_t stop):
+    """G[a, b] += sum_i h_i x_ia x_ib over the rows i = some[start:stop], for columns with slots
+    a >= first and b < first, and either at [a, b] or at [b, a] for pairs of slots >= first; slot
+    -1: not wanted. `places` and `values` have room for a row's entries."""
+    cdef Py_ssize_t i, k, a, b, n_new, n_old, size, at
     cdef int32_t s
     cdef double weight, x
     cdef fl_row row
     cdef double *line
     with nogil:
-        for i in range(start, stop):
+        for at in range(start, stop):
+            i = some[at]
             weight = h[i] if h.shape[0] else each
             row = fl_row_at_f32(&X.c, i) if X.is_float32 else fl_row_at_f64(&X.c, i)
             size = row.size

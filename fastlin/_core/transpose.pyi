@@ -16,3 +16,12 @@ def deal(
     start: int,
     stop: int,
 ) -> None: ...
+def pick(
+    X: Rows,
+    wanted: NDArray[np.uint8],
+    heads: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    values: NDArray[Any],
+    start: int,
+    stop: int,
+) -> None: ...

@@ -7,11 +7,15 @@ buffer, and then each run to its columns: either step writes to a few hundred pl
 
 import numpy as np
 
+from libc.stdint cimport uint8_t
+
 from .c cimport FL_SIGNED, fl_row_size, fl_row_start, fl_signed_column, int32_t, int64_t, real
 from .rows cimport Rows
 
 cdef enum:
     BUCKETS = 512
+    # entries that are looked through at once
+    RUN = 256
 
 
 def count(Rows X, int64_t[::1] ends, Py_ssize_t start, Py_ssize_t stop):
@@ -64,3 +68,35 @@ def deal(Rows X, int64_t[::1] heads, int32_t[::1] rows, real[::1] values, int32_
             rows[k] = entry[p, 1]
             if x != NULL:
                 values[k] = buffer[p]
+
+
+def pick(Rows X, const uint8_t[::1] wanted, int64_t[::1] heads, int32_t[::1] rows,
+         real[::1] values, Py_ssize_t start, Py_ssize_t stop):
+    """`deal` of the columns that are `wanted` (1, others 0) alone, straight to their places."""
+    cdef Py_ssize_t i, k, p, first, last, stop_row
+    cdef int m, found
+    cdef int32_t j
+    cdef int32_t some[RUN]
+    cdef const int32_t *indices = X.c.indices
+    cdef const real *x = <const real *>X.c.values
+    cdef bint signed = X.c.layout == FL_SIGNED
+    with nogil:
+        for i in range(start, stop):
+            first = fl_row_start(&X.c, i)
+            stop_row = first + fl_row_size(&X.c, i)
+            while first < stop_row:
+                last = min(first + RUN, stop_row)
+                found = 0
+                # without a branch that nobody could foresee
+                for k in range(first, last):
+                    some[found] = <int32_t>(k - first)
+                    found += wanted[fl_signed_column(indices[k]) if signed else indices[k]]
+                for m in range(found):
+                    k = first + some[m]
+                    j = fl_signed_column(indices[k]) if signed else indices[k]
+                    p = heads[j]
+                    heads[j] = p + 1
+                    rows[p] = ~(<int32_t>i) if signed and indices[k] < 0 else <int32_t>i
+                    if x != NULL:
+                        values[p] = x[k]
+                first = last
