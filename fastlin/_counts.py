@@ -1,11 +1,13 @@
 """Counts of naive Bayes: one pass over the rows, smoothed logarithms, and limits at zero.
 
-The rows are visited class by class, each class in the order in which its rows come: the counts that
-are written to are those of one class, a cache's worth, and lie as they are published,
-[class][feature]. (Rows in the caller's order touch the counts of all classes: at 20 classes these
-are 20 times as much memory in use, and whether they are laid out by class or by feature hardly
-matters.) Most counts of a large vocabulary are 0, and their logarithms are one number per feature,
-which is computed once.
+The rows are visited in the caller's order, and the counts of the next row's class are fetched while
+one is added: rows that are read one after the other come by themselves, and the counts of all
+classes, most of them in a cache, in time. Where these are more than a cache holds and rows long
+enough to be read from all over memory, classes take turns, each with its rows as they come: then
+counts of one class are in use at a time. (20 classes, ns an entry: 88 entries a row, 7 MB of counts
+1.9, by class 2.9; 518 entries, 200 MB 5.0, by class 3.2.) Counts lie as they are published,
+[class][feature]. Most counts of a large vocabulary are 0, and their logarithms are one number per
+feature, which is computed once.
 
 Where nothing is smoothed, probabilities of 0 are kept apart from the others: `W` holds the finite
 parts and `V` a 1 wherever an entry multiplies the likelihood by 0, so that 0 * log(0) never occurs.
@@ -26,6 +28,9 @@ __all__ = ["add_counts", "in_the_limit", "largest", "scores", "smallest", "smoot
            "smoothed_ratios"]  # fmt: skip
 
 _ONES = np.empty(0)
+_AS_THEY_COME = np.empty(0, np.int64)
+# Bytes of counts and entries a row beyond which classes take turns
+_NEAR_BYTES, _LONG_ROW = 1 << 25, 64
 # Logarithms per call of the kernel: about 50 ms.
 _NUMBERS_PER_CALL = 1 << 22
 
@@ -67,6 +72,13 @@ def _binary(X: Rows, threshold: float | None) -> tuple[bool, float]:
     return True, min(float(threshold), float(np.finfo(X.dtype).max))
 
 
+def _by_class(codes: np.ndarray, n_classes: int) -> np.ndarray:
+    """The rows class by class, in each as they come."""
+    sizes, order = np.bincount(codes, minlength=n_classes), np.empty(len(codes), np.int64)
+    _counts.sort_by_class(codes, np.cumsum(sizes) - sizes, order)
+    return order
+
+
 def add_counts(X: Rows, codes: np.ndarray, weight: np.ndarray | None, threshold: float | None,
                class_count: np.ndarray, feature_count: np.ndarray, fresh: bool) -> tuple:
     """(class_count, feature_count) with the rows X of the classes `codes` added to them.
@@ -76,21 +88,16 @@ def add_counts(X: Rows, codes: np.ndarray, weight: np.ndarray | None, threshold:
     """
     K, (n, d), piece = len(class_count), X.shape, rows_per_call(X)
     _check_size(feature_count, (K, d))
-    sizes = np.bincount(codes, minlength=K)
-    ends = np.cumsum(sizes) - sizes
-    order = np.empty(n, dtype=np.int64)
-    _counts.sort_by_class(codes, ends, order)
     class_count = class_count.copy()
     if n > piece and not fresh:
         feature_count = feature_count.copy()
     weight, binary = _ONES if weight is None else weight, _binary(X, threshold)
-    for k in np.flatnonzero(sizes):
-        for start in range(ends[k] - sizes[k], ends[k], piece):
-            _look_for_the_end()
-            class_count[k] = _counts.count(
-                X, *binary, order, weight, feature_count[k], class_count[k], start,
-                min(start + piece, ends[k]),
-            )  # fmt: skip
+    in_turns = feature_count.nbytes > _NEAR_BYTES and X.nnz >= _LONG_ROW * n
+    order = _by_class(codes, K) if in_turns else _AS_THEY_COME
+    for start in range(0, n, piece):
+        _look_for_the_end()
+        _counts.count(X, *binary, codes, order, weight, feature_count, class_count, start,
+                      min(start + piece, n))
     return class_count, feature_count
 
 

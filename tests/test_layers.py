@@ -98,7 +98,7 @@ WRITTEN = {
     "columns": {"counts", "indices", "values"},
     "dual_cd": {"squares", "k", "out", "a", "logit", "u", "resting", "bracket"},
     "cells": {"text", "row_begins", "row_lines", "cells", "out", "codes"},
-    "counts": {"ends", "order", "counts", "out", "sums"},
+    "counts": {"ends", "order", "counts", "mass", "out", "sums"},
     "beside": {"sizes", "places", "indices", "values"},
     "encode": {"codes"},
     "hashed": {"out", "keys", "row_ends", "indices", "values"},

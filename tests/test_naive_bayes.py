@@ -74,6 +74,30 @@ def test_values_are_scikit_learns(messages, cls, params, dtype):
         twin.partial_fit(X, y)
 
 
+@pytest.mark.parametrize("kind", ["sparse", "float32", "dense", "ones"])
+@pytest.mark.parametrize("cls", COUNTING, ids=name)
+def test_classes_that_take_turns_change_no_bit(cls, kind, monkeypatch):
+    """Rows as they come, and class by class, in several calls too."""
+    rng = np.random.default_rng(2)
+    dense = rng.exponential(size=(300, 900)) * (rng.random((300, 900)) < 0.1)
+    if kind == "ones":
+        dense = (dense > 0).astype(float)
+    X = dense if kind == "dense" else sparse.csr_array(dense)
+    X = X.astype(np.float32) if kind == "float32" else X
+    y, weight = rng.integers(0, 7, 300), rng.choice([0.0, 0.3, 1.0], 300)
+    found = []
+    for near, entries in ((1 << 25, 8_000_000), (0, 8_000_000), (0, 2000)):
+        monkeypatch.setattr("fastlin._counts._NEAR_BYTES", near)
+        monkeypatch.setattr("fastlin._scores._ENTRIES_PER_CALL", entries)
+        for s in (None, weight):
+            model = cls().fit(X, y, s)
+            found.append((model.feature_count_.tobytes(), model.class_count_.tobytes()))
+    assert found[:2] == found[2:4] == found[4:]
+    if cls is not BernoulliNB:
+        expected = np.stack([weight[y == k] @ X[y == k] for k in range(7)])
+        np.testing.assert_allclose(model.feature_count_, expected, rtol=1e-6)
+
+
 @pytest.mark.parametrize("cls", COUNTING, ids=name)
 def test_in_pieces_as_at_once(messages, cls, monkeypatch):
     X, y, weight = messages

@@ -134,6 +134,7 @@ cdef extern from "fl_rows.h" nogil:
     struct fl_per_column:
         int64_t ahead
         int64_t ahead_in_dot
+        const char *start[6]
     fl_per_column fl_per_column_none() noexcept
     void fl_per_column_add(fl_per_column *all, const void *start, int64_t bytes) noexcept
     void fl_per_column_plan(fl_per_column *all, const fl_rows *X) noexcept

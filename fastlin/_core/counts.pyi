@@ -16,13 +16,14 @@ def count(
     X: Rows,
     binary: bool,
     threshold: float,
+    codes: NDArray[np.int32],
     order: NDArray[np.int64],
     weight: NDArray[np.float64],
     counts: NDArray[np.float64],
-    mass: float,
+    mass: NDArray[np.float64],
     start: int,
     stop: int,
-) -> float: ...
+) -> None: ...
 def smoothed_logs(
     counts: NDArray[np.float64],
     sign: float,

@@ -2,9 +2,9 @@
 
 from .c cimport (fl_count_f32, fl_count_f64, fl_count_scores_f32, fl_count_scores_f64,
                  fl_per_column, fl_per_column_add, fl_per_column_none, fl_per_column_plan,
-                 fl_prefetch_columns, fl_prefetch_row_f32, fl_prefetch_row_f64, fl_row_at_f32,
-                 fl_row_at_f64, fl_row_start, fl_smoothed_logs, fl_smoothed_ratios, fl_smoothing,
-                 int32_t, int64_t)
+                 fl_per_column_plan_next, fl_prefetch_columns, fl_prefetch_row_f32,
+                 fl_prefetch_row_f64, fl_row_at_f32, fl_row_at_f64, fl_row_start, fl_rows,
+                 fl_smoothed_logs, fl_smoothed_ratios, fl_smoothing, int32_t, int64_t)
 from .rows cimport Rows
 
 
@@ -35,35 +35,48 @@ def rows_per_class(const int32_t[::1] codes, const int64_t[::1] rows, int64_t[::
             counts[codes[rows[k]]] += 1
 
 
-def count(Rows X, bint binary, double threshold, const int64_t[::1] order,
-          const double[::1] weight, double[::1] counts, double mass, Py_ssize_t start,
-          Py_ssize_t stop):
-    """Add the rows order[start:stop], all of one class, to its counts; returns their weight added
-    to `mass`. Without `weight` each row weighs 1."""
-    cdef Py_ssize_t k, i
-    cdef double s = 1
-    cdef bint weighted = weight.shape[0] > 0
+cdef fl_per_column planned(Rows X, const double[:, ::1] counts) noexcept:
+    """What to fetch of the counts of a class before a row comes; all of them are in use."""
     cdef fl_per_column columns = fl_per_column_none()
-    fl_per_column_add(&columns, &counts[0], sizeof(double))
-    fl_per_column_plan(&columns, &X.c)
+    cdef fl_rows used = X.c
+    used.d *= counts.shape[0]
+    fl_per_column_add(&columns, &counts[0, 0], sizeof(double))
+    fl_per_column_plan(&columns, &used)
+    fl_per_column_plan_next(&columns, &used)
+    return columns
+
+
+def count(Rows X, bint binary, double threshold, const int32_t[::1] codes,
+          const int64_t[::1] order, const double[::1] weight, double[:, ::1] counts,
+          double[::1] mass, Py_ssize_t start, Py_ssize_t stop):
+    """Add the rows order[start:stop], or without `order` start..stop-1, to the counts of their
+    classes, and their weights to `mass`. Without `weight` each row weighs 1."""
+    cdef Py_ssize_t k
+    cdef int64_t i, later
+    cdef double s = 1
+    cdef double *own
+    cdef bint weighted = weight.shape[0] > 0, ordered = order.shape[0] > 0
+    cdef fl_per_column columns = planned(X, counts)
     with nogil:
         for k in range(start, stop):
-            i = order[k]
-            if k + 8 < stop:
+            i = order[k] if ordered else k
+            if ordered and k + 8 < stop:
                 if X.is_float32:
                     fl_prefetch_row_f32(&X.c, order[k + 8])
                 else:
                     fl_prefetch_row_f64(&X.c, order[k + 8])
             if columns.ahead and k + columns.ahead < stop:
-                fl_prefetch_columns(&X.c, order[k + columns.ahead], &columns)
+                later = order[k + columns.ahead] if ordered else k + columns.ahead
+                columns.start[0] = <const char *>&counts[codes[later], 0]
+                fl_prefetch_columns(&X.c, later, &columns)
             if weighted:
                 s = weight[i]
-            mass += s
+            mass[codes[i]] += s
+            own = &counts[codes[i], 0]
             if X.is_float32:
-                fl_count_f32(fl_row_at_f32(&X.c, i), binary, threshold, s, &counts[0])
+                fl_count_f32(fl_row_at_f32(&X.c, i), binary, threshold, s, own)
             else:
-                fl_count_f64(fl_row_at_f64(&X.c, i), binary, threshold, s, &counts[0])
-    return mass
+                fl_count_f64(fl_row_at_f64(&X.c, i), binary, threshold, s, own)
 
 
 cdef fl_smoothing smoothing(const double[:, ::1] counts, double sign, const double[:, ::1] whole,
