@@ -29,21 +29,21 @@ from ._lapack import factored
 from ._parallel import Cancelled, is_cancelled
 from ._row_centre import centre_of
 
-__all__ = ["InteriorPoint"]
+__all__ = ["LEAST", "LEAST_STEP", "OF_WAY", "InteriorPoint", "refined"]
 
 # How much of a start is kept of p, the rest being 1/K
 _KEPT = 0.9
 # The least t at the start, which is that of classes at the margin
-_LEAST = 0.1
+LEAST = 0.1
 # How much of the way to the boundary a step goes
-_OF_WAY = 0.995
+OF_WAY = 0.995
 # What is added to the diagonal of a matrix of unit diagonal that has to be factored, by how much
 # more where that was not enough, and how often a solution is corrected
 _LEAST_RIDGE, _RISE, _MOST_CORRECTIONS = 1e-15, 10.0, 30
 # So many steps without a smaller gap are for nothing.
 _IDLE = 10
 # Steps shorter than this get nowhere.
-_LEAST_STEP = 1e-6
+LEAST_STEP = 1e-6
 
 
 class InteriorPoint:
@@ -62,7 +62,7 @@ class InteriorPoint:
         self.W, self.b = problem.packed(coef - coef.mean(axis=0)), b - b.mean()
         self.p = _KEPT * p + (1.0 - _KEPT) / K
         z = problem.responses_of_all(self.W, self.b, self.room) + 1.0 - self.q
-        self.t = z.max(axis=1, keepdims=True) - z + _LEAST
+        self.t = z.max(axis=1, keepdims=True) - z + LEAST
 
     def ascend(self, offer: Offer, most: int) -> int:
         """Go on until an offer of (W, b, mean loss, p) is good; returns the steps, at most so
@@ -95,8 +95,8 @@ class InteriorPoint:
         left = float(share @ after) / problem.n_classes
         aim = mu * (left / mu) ** 3
         dW, db, dp, dt = self._direction(solve, a, total, aim - p * t - dp * dt)
-        size = min(1.0, _OF_WAY * _way(p, dp, t, dt))
-        if not size > _LEAST_STEP:
+        size = min(1.0, OF_WAY * _way(p, dp, t, dt))
+        if not size > LEAST_STEP:
             return False
         self.W, self.b = self.W + size * dW, self.b + size * db
         self.p = p + size * dp
@@ -140,10 +140,10 @@ class InteriorPoint:
         place = np.arange(size)
         common = np.einsum("kjkj->j", H) / K**2
         H[:, place, :, place] += np.where(common > 0, common, 1.0)[:, None, None]
-        return _refined(H.reshape(K * size, K * size))
+        return refined(H.reshape(K * size, K * size))
 
 
-def _refined(H: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+def refined(H: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """How to solve with a matrix that is all but singular: D is charged for what is left of the
     gradient along the weakest direction, so that a factor of H with a little more on its diagonal
     is used to correct its own solution."""

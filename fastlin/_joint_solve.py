@@ -23,6 +23,8 @@ _FAR = 200
 _FEW_COLUMNS = 1000
 # Newton steps that sparsemax takes at most where classes overlap
 _FEW_STEPS = 12
+# and with an L1 penalty
+_SOME_STEPS = 50
 # Of the iterations that are left ascent has this share, the more the dearer Newton's steps are.
 _SHARE, _LARGER_SHARE = 0.8, 0.95
 # The curvature of a row beside that of an L2 penalty, beyond which ascent takes hundreds of epochs
@@ -120,7 +122,7 @@ def _sparse(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarray,
     else descent by columns; without the memory that both take, or else, Newton's method."""
     n, d, K = *problem.X.shape, problem.n_classes
     if problem.X.layout == "dense" or d <= _FEW_COLUMNS:
-        return JOINT_SOLVERS["newton"].run(problem, tol, max_iter, seed, start)
+        return _sparse_on_few(problem, tol, max_iter, seed, start)
     before, room = 0, _MOST_DUAL_BYTES / (n * K)
     strong = row_squares(problem.X).mean() <= _WEAK * problem.total_weight * problem.l2
     if strong and problem.X.dtype.itemsize <= room:
@@ -130,6 +132,30 @@ def _sparse(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarray,
             return start
     fit = _by_columns(problem)(problem, tol, max_iter - before, seed, start)
     return replace(fit, n_iter=before + fit.n_iter)
+
+
+def _sparse_on_few(problem: JointProblem, tol: float, max_iter: int, seed: np.ndarray,
+                   start: JointFit | None) -> JointFit:
+    """Newton's method; and for sparsemax, whose curvature comes and goes with the classes of a row,
+    an interior point method, first where its steps cost next to nothing."""
+    from ._joint_sparse_interior import is_for
+    from ._joint_sparse_interior import solve as inside
+
+    newton, before = JOINT_SOLVERS["newton"].run, 0
+    if not is_for(problem):
+        return newton(problem, tol, max_iter, seed, start)
+    if not is_little(problem.X.shape[0], problem.X.shape[1] * problem.n_classes):
+        start = newton(problem, tol, min(_SOME_STEPS, max_iter), seed, start)
+        before = start.n_iter
+        if start.converged or before >= max_iter:
+            return start
+    fit = inside(problem, tol, max_iter - before)
+    before += fit.n_iter
+    if not fit.converged and before < max_iter:
+        rest = newton(problem, tol, max_iter - before, seed, fit)
+        before += rest.n_iter
+        fit = min(fit, rest, key=lambda it: it.certificate.relative_gap)
+    return replace(fit, n_iter=before)
 
 
 def _by_columns(problem: JointProblem) -> Callable[..., JointFit]:

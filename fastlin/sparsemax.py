@@ -58,7 +58,8 @@ class SparsemaxClassifier(
     max_iter : int, default=1000
         Largest number of iterations: passes over the data for "dual_cd", Newton steps for the
         others. On few columns "auto" takes a few steps of Newton's method where they are cheap,
-        then ascends by rows, and goes back to Newton's method where that is slow.
+        then ascends by rows, and goes back to Newton's method where that is slow; with an L1
+        penalty it takes steps of an interior point method, and Newton's where these are dear.
     verbose : int, default=0
         Above 0 a line about the optimum goes to standard error.
     {parameters("warm_start")}
