@@ -42,9 +42,6 @@ from ._vocabulary import (
 __all__ = ["Frequencies", "count_by", "learn"]
 
 
-_NONE = np.empty(0, np.uint32)
-
-
 class _Found(NamedTuple):
     """The numbers that some rows have, those of row i up to ends[i], and the table's place."""
 
@@ -130,10 +127,11 @@ def _by_levels(
         if sum(map(len, levels)) > np.iinfo(np.int32).max:
             refuse(TOO_LARGE, 0)
     nodes = _nodes(words, levels)
-    documents = np.concatenate([level.documents for level in levels[shortest - 1 :]] or [_NONE])
-    _refuse_none(documents)
-    wanted = np.zeros(len(nodes.last), bool)
-    wanted[len(wanted) - len(documents) :] = choose(Frequencies(documents, None))
+    found_in = np.concatenate([level.documents for level in levels])
+    counted = slice(sum(map(len, levels[: shortest - 1])), None)
+    _refuse_none(found_in[counted])
+    wanted = np.zeros(len(found_in), bool)
+    wanted[counted] = choose(Frequencies(found_in[counted], None))
     features, columns, documents = placed(levels, nodes.before, wanted)
     if with_totals:
         total = np.concatenate([level.total for level in levels])[features]
@@ -144,7 +142,7 @@ def _by_levels(
         for cut in document_cuts(ends)
     ]
     names, *parts = run([functools.partial(named, nodes, features, None, 1), *tasks], n_jobs)
-    vocabulary = Vocabulary(*names, nodes=(nodes, columns))
+    vocabulary = Vocabulary(*names, nodes=(nodes, columns, found_in))
     return vocabulary, joined(parts, n_jobs, dtype), documents
 
 

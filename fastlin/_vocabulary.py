@@ -37,6 +37,9 @@ __all__ = [
 # Names that a thread writes at a time.
 _PIECE = 1 << 17
 
+# Documents from which on an n-gram is one of those that text has most of.
+_OFTEN = 4
+
 _making = threading.Lock()
 
 
@@ -90,14 +93,15 @@ class Vocabulary:
         Where each ends.
     tables : list of (NgramTable, int32 array), optional
         Tables that have them all together, and the columns of their numbers, -1 for none.
-    nodes : (Nodes, int32 array), optional
-        What numbers stand for that have them all, words before others, and their columns.
+    nodes : (Nodes, int32 array, array), optional
+        What numbers stand for that have them all, words before others; their columns; in how many
+        documents each is.
     """
 
     def __init__(self, names, ends, tables=(), nodes=None):
         self.names, self.ends = names, ends
         self.tables: list[tuple[NgramTable, np.ndarray]] = list(tables)
-        self._nodes: tuple[Nodes, np.ndarray] | None = nodes
+        self._nodes: tuple[Nodes, np.ndarray, np.ndarray] | None = nodes
         self._strings: list[str] | None = None
         self._mapping: dict[str, int] | None = None
 
@@ -139,6 +143,8 @@ class Vocabulary:
             if self._nodes is not None:
                 nodes, columns = _with_column(*self._nodes)
                 table = new_table()
+                n_words = np.count_nonzero(nodes.is_word)
+                table.reserve(n_words, len(columns) - n_words)
                 by_number = np.empty(len(columns), np.int32)
                 by_number[_entered_nodes(table, nodes, kind)] = columns
                 self.tables, self._nodes = [(table, by_number)], None
@@ -177,22 +183,28 @@ def entered(table: NgramTable, other: NgramTable, kind: int) -> np.ndarray:
     return _entered_nodes(table, nodes_of(other), kind)
 
 
-def _with_column(nodes: Nodes, columns: np.ndarray) -> tuple[Nodes, np.ndarray]:
-    """Return the words, and of other n-grams those that have a column and what they begin with."""
+def _with_column(
+    nodes: Nodes, columns: np.ndarray, documents: np.ndarray
+) -> tuple[Nodes, np.ndarray]:
+    """Return the words, and of other n-grams those that have a column and what they begin with;
+    those that many documents have first, so that the columns of most that text has lie together.
+    """
     needed = nodes.is_word.astype(bool) | (columns >= 0)
-    if needed.all():
-        return nodes, columns
     # Those that begin others have lower numbers: each round leads to shorter ones.
     level = np.flatnonzero(needed & (nodes.is_word == 0))
     while len(level):
         before = nodes.before[level]
         level = before[(nodes.is_word[before] == 0) & ~needed[before]]
         needed[before] = True
-    place = np.cumsum(needed, dtype=np.uint32) - np.uint32(1)
-    before = np.where(nodes.is_word, nodes.before, place[nodes.before * (nodes.is_word == 0)])
-    # Words keep their numbers.
-    kept = Nodes(nodes.is_word[needed], before[needed], nodes.last[needed], nodes.arena)
-    return kept, columns[needed]
+    # What an n-gram begins with is in as many documents, and so comes before it here too.
+    rarity = np.where(nodes.is_word, 0, 2) + (documents < _OFTEN)
+    order = np.concatenate([np.flatnonzero(needed & (rarity == k)) for k in range(4)])
+    place = np.empty(len(needed), np.uint32)
+    place[order] = np.arange(len(order), dtype=np.uint32)
+    is_word, before, last = nodes.is_word[order], nodes.before[order], nodes.last[order]
+    grams = slice(np.count_nonzero(is_word), None)
+    before[grams], last[grams] = place[before[grams]], place[last[grams]]
+    return Nodes(is_word, before, last, nodes.arena), columns[order]
 
 
 def _entered_nodes(table: NgramTable, nodes: Nodes, kind: int) -> np.ndarray:

@@ -67,6 +67,15 @@ cdef class NgramTable:
             self._rehash(lacks, self.v.gram_bits + 1)
         return 0
 
+    def reserve(self, int64_t words, int64_t grams):
+        """Make room for so many in all, where there is less."""
+        cdef int32_t bits
+        for which, n, held in ((FL_VOCABULARY_LACKS_WORDS, words, self.v.word_bits),
+                               (FL_VOCABULARY_LACKS_GRAMS, grams, self.v.gram_bits)):
+            bits = (2 * n).bit_length()
+            if bits > held:
+                self._rehash(which, bits)
+
     @property
     def n_numbers(self):
         """How many numbers are in use."""
