@@ -12,13 +12,13 @@ Convex penalties (p >= 1) take steps with momentum (FISTA: Beck & Teboulle 2009)
 where it leads uphill (O'Donoghue & Candes 2015, "Adaptive restart for accelerated gradient
 schemes"). The slopes of each step are dual variables: the largest bound so far makes the duality
 gap, which is what `tol` bounds. For p >= 2 some such steps are followed by Newton's
-(`_prox_newton`).
+(`_prox_newton`). Where that takes long and there are few rows or columns, steps with whole matrices
+go on (`_prox_smooth`, and for p = inf `_prox_interior`).
 
 Where p = inf the bound is far behind P, since the slopes along weights below the largest swing
 about the 0 that they should be. Their mean over the steps since the last start, with the square of
 momentum as weights, swings less, and is a dual variable too (Tseng 2008, "On accelerated proximal
-gradient methods for convex-concave optimization", has its first power). Where that
-takes long and there are few rows or columns, an interior point method goes on (`_prox_interior`).
+gradient methods for convex-concave optimization", has its first power).
 
 For p < 1 plain steps have to lower P (Gong et al. 2013, "A general iterative shrinkage and
 thresholding algorithm", with the lengths of Barzilai & Borwein 1988; for p = 0 this is the
@@ -47,6 +47,7 @@ from ._problem import Certificate, Fit, Problem
 from ._prox import Penalty
 from ._prox_interior import Inside, steps_before
 from ._prox_newton import direction, farthest
+from ._prox_smooth import Smoothed
 from ._row_slices import columns_taken
 
 __all__ = ["ProxFit", "solve"]
@@ -151,11 +152,9 @@ class _Search:
         """From a point: (where the search ends, whether at an answer)."""
         if not self.penalty.is_convex:
             return self.monotone(here)
-        if 2 <= self.penalty.p < np.inf:
-            return self.bent(here)
-        if np.isinf(self.penalty.p):
-            return self.inside(here)
-        return self.accelerated(here, self.max_iter)
+        first = self.bent if 2 <= self.penalty.p < np.inf else self.accelerated
+        here, done = first(here, steps_before(self.problem.X, self.penalty.p, self.max_iter))
+        return (here, done) if done else self.whole(here)
 
     def point(self, w: np.ndarray, b: float, u: np.ndarray | None = None) -> _Point:
         """What is known at w, given about the best b, and X w where that is known."""
@@ -223,26 +222,27 @@ class _Search:
 
     # convex penalties
 
-    def bent(self, here: _Point) -> tuple[_Point, bool]:
-        """Proximal steps, then Newton's, from a point: (where they end, whether that is the
-        optimum)."""
-        here, done = self.accelerated(here, min(_BEFORE, self.max_iter))
-        while not done and self.n_iter < self.max_iter:
+    def bent(self, here: _Point, stop: int) -> tuple[_Point, bool]:
+        """Proximal steps, then Newton's: (where they end, whether that is the optimum)."""
+        here, done = self.accelerated(here, min(_BEFORE, stop))
+        while not done and self.n_iter < stop:
             new = self._along_face(here)
             if new is None:
                 # the end of what P can tell, or of a bad model
-                here, done = self.accelerated(here, min(self.n_iter + _INSTEAD, self.max_iter))
+                here, done = self.accelerated(here, min(self.n_iter + _INSTEAD, stop))
                 continue
             here = new
             self.bound(here)
             done = self.certificate(here).relative_gap <= self.tol
         return here, done
 
-    def inside(self, here: _Point) -> tuple[_Point, bool]:
-        """Proximal steps, then those from inside: (where they end, whether at the optimum)."""
-        here, done = self.accelerated(here, steps_before(self.problem.X, self.max_iter))
-        around = Inside.around(self.penalty.alpha, here.w, self.certificate(here).gap)
-        self.mean = None
+    def whole(self, here: _Point) -> tuple[_Point, bool]:
+        """Steps with whole matrices: (where they end, whether at the optimum)."""
+        around: Inside | Smoothed
+        around = Smoothed.around(self.penalty, here.w, self.D, self.gradient(here))
+        if np.isinf(self.penalty.p):
+            around = Inside.around(self.penalty.alpha, here.w, self.certificate(here).gap)
+        self.mean, done = None, False
         while not (done or around.is_stuck) and self.n_iter < self.max_iter:
             self.n_iter += 1
             dw, dt, slope = around.direction(self.problem, here.z, self.gradient(here))
@@ -259,8 +259,8 @@ class _Search:
             self.bound(here)
             now = self.certificate(here)
             if now.relative_gap <= _WITHIN * self.tol:
-                # to where weights are equal that ought to be
-                here, done = self._step(here), True
+                # to where weights are 0 or equal that ought to be
+                here, done = self._step(here) if self.penalty.p in (1, np.inf) else here, True
             around.aim(now.gap, length)
         return (here, done) if done else self.accelerated(here, self.max_iter)
 

@@ -35,13 +35,13 @@ from ._column_scales import columns_times
 from ._core.rows import Rows
 from ._problem import Problem
 
-__all__ = ["Inside", "steps_before"]
+__all__ = ["Inside", "solver", "steps_before"]
 
 # The smaller of the numbers of rows and columns at most, a number of steps that is enough, and what
 # a multiplication of theirs takes beside an entry of a proximal step
 _MOST, _ENOUGH, _CHEAP = 2500, 12, 0.008
-# Proximal steps that come before in any case
-_FIRST = 20
+# Proximal steps that come before in any case, and how many products count as one
+_FIRST, _PRODUCTS = 20, 3
 # How far t is from the largest weight at first, and the share of the way to a bound
 _ROOM, _NEARLY = 0.1, 0.99
 # mu aims at this share of the gap, where steps are as long as that
@@ -55,13 +55,17 @@ _APART = 1e10
 _SMALLEST = 1e-300
 
 
-def steps_before(X: Rows, max_iter: int) -> int:
-    """After how many proximal steps those from inside are worth their matrices, or `max_iter`."""
+def steps_before(X: Rows, p: float, max_iter: int) -> int:
+    """After how many steps, of proximal ones, those with whole matrices are worth these, or
+    `max_iter`."""
     least = min(X.shape)
-    if least > _MOST:
+    # for p = 1 with more columns than rows, which weights are 0 would take most of them
+    if least > _MOST or (p == 1 and least < X.shape[1]):
         return max_iter
     work = least + least**3 / (3 * max(1, X.nnz))
-    return min(_FIRST + int(_ENOUGH * _CHEAP * work), max_iter // 2)
+    steps = min(_FIRST + int(_ENOUGH * _CHEAP * work), max_iter // 2)
+    # products of conjugate gradients cost less than steps
+    return min(_PRODUCTS * steps, max_iter * 4 // 5) if 2 <= p < np.inf else steps
 
 
 @dataclass
@@ -98,7 +102,7 @@ class Inside:
         p, m = self.upper / above, self.lower / below
         pull = gradient + self.mu * (1 / above - 1 / below)
         pull_t = self.alpha - self.mu * float((1 / above + 1 / below).sum())
-        solve = _solver(problem, problem.weighted(problem.curvatures(z)), p + m)
+        solve = solver(problem, problem.weighted(problem.curvatures(z)), p + m)
         one, other = solve(np.stack([pull, p - m], axis=1)).T
         # what is left of the border: sum (p + m) - (p - m)^2 / (p + m) is 4 p m / (p + m)
         bend = float((4 * p * m / (p + m)).sum() + (p - m) @ ((p - m) / (p + m) - other))
@@ -138,8 +142,8 @@ class Inside:
             self.mu = max(min(self.mu, _FALL * gap / (2 * len(self.w))), _SMALLEST)
 
 
-def _solver(problem: Problem, h: np.ndarray, E: np.ndarray
-            ) -> Callable[[np.ndarray], np.ndarray]:
+def solver(problem: Problem, h: np.ndarray, E: np.ndarray
+           ) -> Callable[[np.ndarray], np.ndarray]:
     """How to solve with sum_i h_i (x_i - c)(x_i - c)^T + diag(E), of columns."""
     X, (n, d), mass = problem.X, problem.X.shape, float(h.sum())
     centre = np.zeros(d)
