@@ -28,6 +28,8 @@ from ._quadratic import Model, add_columns
 
 __all__ = ["Face"]
 
+# So many dense columns are solved for directly
+_FEW = 64
 # Conjugate gradients end when the gradient has shrunk to this share
 _ROUGHLY = 0.1
 # Curvature of a column, as a share of what it would be if all rows had the same, below which only
@@ -77,6 +79,8 @@ class Face:
         problem, w = self.problem, self.w[self.chosen]
         r = self._slopes(self.r) - problem.l2 * w - problem.l1 * np.sign(w)
         damped = problem.l2 + damping * self.model.curvature[self.chosen]
+        if self.columns.layout == "dense" and len(r) <= _FEW:
+            return self._solved(r, damped), 1
         size = self.model.curvature[self.chosen] + damped
         d, y = np.zeros_like(r), r / size
         p, rho = y.copy(), float(r @ y)
@@ -95,6 +99,18 @@ class Face:
             rho, last = float(r @ y), rho
             p = y + rho / last * p
         return d, k
+
+    def _solved(self, r: np.ndarray, damped: np.ndarray) -> np.ndarray:
+        """d by the Hessian of dense columns itself."""
+        values = self.columns.values.reshape(self.columns.shape)[self.chosen]
+        values = values.astype(np.float64, copy=False) - self.mean[:, None]
+        hessian = (values * self.h) @ values.T
+        hessian[np.diag_indices(len(r))] += damped
+        try:
+            d = np.linalg.solve(hessian, r)
+        except np.linalg.LinAlgError:
+            return np.zeros_like(r)
+        return d if np.isfinite(d).all() else np.zeros_like(r)
 
     def step(self, d: np.ndarray, z: np.ndarray, before: float,
              expand: Callable[[np.ndarray, np.ndarray, np.ndarray], float]

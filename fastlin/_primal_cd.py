@@ -27,6 +27,7 @@ from ._gram import MOST_TURNS, Gram, GramPath, is_for_products
 from ._problem import Certificate, Fit, Problem
 from ._quadratic import Descent, Model, add_columns
 from ._transpose import Columns
+from ._working_set import violations, working_set
 
 __all__ = ["Search", "solve"]
 
@@ -167,28 +168,6 @@ class Search:
         if self._copied is not None:
             self._copied.need(chosen)
             self._part.whole = self._copied.whole
-
-
-def violations(problem: Problem, w: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """How far the slope along each weight is from what optimality allows; v = -(slope of the
-    loss)."""
-    slope = problem.l2 * w - v
-    size = -slope if problem.positive else np.abs(slope)
-    return np.where(w == 0, np.maximum(size - problem.l1, 0.0),
-                    np.abs(slope + problem.l1 * np.sign(w)))
-
-
-def working_set(w: np.ndarray, worth: np.ndarray, smallest: int, fewest_new: int) -> np.ndarray:
-    """The weights that are not 0, and as many again of those that are worth most, if not more."""
-    support = w != 0
-    present = int(support.sum())
-    room = max(smallest - present, present, fewest_new)
-    new = np.where(support, 0.0, worth)
-    able = np.flatnonzero(new)
-    if len(able) > room:
-        able = able[np.argpartition(-new[able], room)[:room]]
-    support[able] = True
-    return np.flatnonzero(support)
 
 
 class _Part:

@@ -36,6 +36,7 @@ cdef extern from "fl_sort.h" nogil:
 
 cdef extern from "fl_losses.h" nogil:
     enum:
+        FL_LOSS_LOG
         FL_N_LOSSES
         FL_MARGIN
     struct fl_loss_info:

@@ -2,11 +2,11 @@
 
 from libc.math cimport fabs
 
-from .c cimport (fl_entry_column, fl_entry_f32, fl_entry_f64, fl_loss, fl_loss_curvature,
-                 fl_primal, fl_primal_moments_f32, fl_primal_moments_f64, fl_primal_step_f32,
-                 fl_primal_step_f64, fl_primal_target, fl_row, fl_row_at_f32, fl_row_at_f64,
-                 fl_wide_axpy_f32, fl_wide_axpy_f64, fl_wide_dot_f32, fl_wide_dot_f64, int32_t,
-                 int64_t)
+from .c cimport (FL_LOSS_LOG, fl_entry_column, fl_entry_f32, fl_entry_f64, fl_loss,
+                 fl_loss_curvature, fl_primal, fl_primal_moments_f32, fl_primal_moments_f64,
+                 fl_primal_step_f32, fl_primal_step_f64, fl_primal_target, fl_row, fl_row_at_f32,
+                 fl_row_at_f64, fl_wide_axpy_f32, fl_wide_axpy_f64, fl_wide_dot_f32,
+                 fl_wide_dot_f64, int32_t, int64_t)
 from .rows cimport Rows
 
 
@@ -89,7 +89,10 @@ def expand(int loss, double parameter, const double[::1] z, const double[::1] y,
             s = share * weight[i] if weighted else share
             total += s * fl_loss(loss, z[i], y[i], parameter, &slope)
             r[i] = -s * slope
-            h[i] = s * max(fl_loss_curvature(loss, z[i], y[i], parameter), least * abs(slope))
+            slope = fabs(slope)
+            # s' = s (1 - s) of the sigmoid: what rounding takes of 1 - s is far below the least
+            h[i] = s * max(slope * (1 - slope) if loss == FL_LOSS_LOG
+                           else fl_loss_curvature(loss, z[i], y[i], parameter), least * slope)
     return total
 
 
