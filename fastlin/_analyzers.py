@@ -70,6 +70,28 @@ def folded_bytes(lowercase: bool) -> np.ndarray:
     return table
 
 
+@functools.cache
+def lowered_characters() -> np.ndarray:
+    """Return how characters of the first plane lower, as `lowered_utf8` takes it: 0 for those that
+    do by their neighbours, to others than one of that plane, or have no UTF-8."""
+    lowered = [chr(code).lower() for code in range(0x10000)]
+    # A capital that lowers otherwise at the end of a word does so by what is around it.
+    depends = [
+        len(text) != 1 or text != chr(code) and f"a{chr(code)}".lower()[1:] != text
+        for code, text in enumerate(lowered)
+    ]
+    codes = np.array([ord(text) if len(text) == 1 else 0 for text in lowered], np.uint32)
+    tail = [np.uint32(0x80) | (codes >> np.uint32(bits) & np.uint32(0x3F)) for bits in (0, 6)]
+    two = 0xC0 | codes >> 6 | tail[0] << 8 | 2 << 24
+    three = 0xE0 | codes >> 12 | tail[1] << 8 | tail[0] << 16 | 3 << 24
+    table = np.select([codes < 0x80, codes < 0x800], [codes | 1 << 24, two], three)
+    is_surrogate = (codes >= 0xD800) & (codes < 0xE000)
+    table[np.array(depends) | is_surrogate | (codes >= 0x10000)] = 0
+    table = table.astype(np.uint32)
+    table.flags.writeable = False
+    return table
+
+
 def word_bits() -> np.ndarray:
     r"""Return one bit for each code point, in uint64 words: does ``\w`` match it?"""
     return _bits(r"\w+")

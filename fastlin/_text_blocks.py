@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._analyzers import TextAnalysis, check_documents
+from ._analyzers import TextAnalysis, check_documents, lowered_characters
 from ._arrow_text import ArrowText, arrow_text
-from ._core.documents import Block, ascii_run, block_of_buffers
+from ._core.documents import Block, ascii_run, block_of_buffers, lowered_utf8
 from ._params import shown
 
 __all__ = ["NumberedBlock", "numbered", "text_blocks"]
@@ -94,9 +94,19 @@ def _prepared(
     text = document
     if type(text) is not str or analysis.input != "content":
         text = analysis._decode_row(document, row)
-    if c_preprocesses and type(text) is str and text.isascii():
-        return text
+    if c_preprocesses and type(text) is str:
+        return text if text.isascii() else _lowered(analysis, text, row, preprocess, errors)
     return _encode_text(preprocess(text), row, errors)
+
+
+def _lowered(
+    analysis: TextAnalysis, text: str, row: int, preprocess: Callable, errors: str
+) -> bytes:
+    """Return preprocessed text in UTF-8; where characters lower one by one, a kernel does it."""
+    encoded = None
+    if analysis.lowercase and analysis.strip_accents is None:
+        encoded = lowered_utf8(text, lowered_characters())
+    return _encode_text(preprocess(text), row, errors) if encoded is None else encoded
 
 
 def _arrow_blocks(
@@ -114,7 +124,7 @@ def _arrow_blocks(
             for k in others:
                 raw = data[offsets[first + k] : offsets[first + k + 1]].tobytes()
                 text = _decode_arrow(raw, row + k)
-                block.replace(k, _encode_text(preprocess(text), row + k, errors))
+                block.replace(k, _lowered(analysis, text, row + k, preprocess, errors))
             yield block
             row += last - first
             first = last

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from text_reference import assert_same, peer, reference
 
-from fastlin._analyzers import byte_classes, word_bits
-from fastlin._core.documents import Block
+from fastlin._analyzers import byte_classes, lowered_characters, word_bits
+from fastlin._core.documents import Block, lowered_utf8
 from fastlin._core.text import TextHasher
 from fastlin.text import HashingVectorizer
 
@@ -45,6 +45,22 @@ TABLES = (byte_classes(True), byte_classes(False))
 def test_hostile_texts_equal_scikit_learn(text, params):
     documents = [text, f"plain {text} words", text * 9, "nothing but ASCII"]
     assert_same(HashingVectorizer(**params).transform(documents), peer(documents, **params))
+
+
+def test_characters_that_lower_one_by_one():
+    table = lowered_characters()
+    every = [chr(code) for code in range(sys.maxunicode + 1)]
+    known = [c for c, entry in zip(every, table.tolist(), strict=False) if entry]
+    # All but surrogates, the capital sigma and the dotted capital I.
+    assert 0x10000 - len(known) == 2048 + 2
+    assert lowered_utf8("".join(known), table) == "".join(known).lower().encode()
+    for one in (known[200:300], known[300:600]):
+        text = "".join(one)
+        assert lowered_utf8(text, table) == text.lower().encode()
+    assert lowered_utf8("", table) == b""
+    for other in ("\u03a3", "\u0130", "\ud800", "\U0001f600", "\U00010400"):
+        for text in (other, f"\u00c9{other}", f"{other}\u00c9"):
+            assert lowered_utf8(text, table) is None
 
 
 @given(st.lists(st.text(max_size=120), min_size=1, max_size=3),

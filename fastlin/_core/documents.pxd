@@ -1,7 +1,7 @@
 """What the modules that read blocks of documents see of them."""
 
 from cpython.object cimport PyObject
-from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
 from .text cimport fl_text, fl_words, fl_words_bytes
 
@@ -9,6 +9,7 @@ cdef extern from "Python.h":
     # Borrowed: to count a reference is to wait for the text.
     PyObject *list_item "PyList_GET_ITEM"(list items, Py_ssize_t k)
     bint PyUnicode_IS_ASCII(object text)
+    uint32_t PyUnicode_READ(int kind, void *data, Py_ssize_t i) nogil
 
 
 cdef struct Span:

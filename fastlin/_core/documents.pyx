@@ -5,10 +5,12 @@ Documents of an Arrow column are never made objects, but for those that are not 
 these and puts them back.
 """
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
-from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_GET_LENGTH
-from libc.stdint cimport int32_t, uint16_t, uint64_t
+from cpython.unicode cimport (
+    PyUnicode_AsUTF8AndSize, PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND
+)
+from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from .text cimport (
@@ -171,6 +173,29 @@ def ascii_run(list documents, Py_ssize_t first, Py_ssize_t last, Py_ssize_t n_ch
         size += PyUnicode_GET_LENGTH(document)
         k += 1
     return k, size
+
+
+def lowered_utf8(str text not None, const uint32_t[::1] table not None):
+    """Return a str in UTF-8, each character as the table has it: up to three bytes, the first of
+    them lowest, and their number in the highest byte. None if it has 0 for one of them, or ends
+    before it."""
+    cdef Py_ssize_t i, n = PyUnicode_GET_LENGTH(text)
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void *data = PyUnicode_DATA(text)
+    # Three bytes are written for each, whatever counts of them.
+    cdef bytes encoded = PyBytes_FromStringAndSize(NULL, 3 * n)
+    cdef uint8_t *first = <uint8_t *>PyBytes_AS_STRING(encoded)
+    cdef uint8_t *out = first
+    cdef uint32_t code, entry = 1
+    with nogil:
+        for i in range(n):
+            code = PyUnicode_READ(kind, data, i)
+            entry = table[code] if code < table.shape[0] else 0
+            if entry == 0:
+                break
+            out[0], out[1], out[2] = entry & 255, (entry >> 8) & 255, (entry >> 16) & 255
+            out += entry >> 24
+    return None if entry == 0 else encoded[: out - first]
 
 
 def block_of_buffers(
