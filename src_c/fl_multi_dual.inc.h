@@ -48,8 +48,8 @@ FL_INLINE void FL_LANED(fl_dual_logit)(const double *FL_RESTRICT base,
     }
 }
 
-/* From responses to changes: `change` gets beta_new - beta_old, `state` the new dual variable, where
- * it was `old`. */
+/* From responses to changes: `change` gets beta_new - beta_old, `state` the new dual variable,
+ * where it was `old`. */
 FL_INLINE void FL_LANED(fl_dual_solve)(const struct fl_dual_plan *plan, double q, const double *m,
                                        const double *s, const double *bound, const double *nu,
                                        const double *old, float *state, double *change,
