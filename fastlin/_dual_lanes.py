@@ -37,7 +37,7 @@ _UNTOUCHED = -40.0
 # Lanes whose weights are doubles in one line of 64 bytes
 _WIDE = 8
 # A gap estimated to be so much smaller than what is asked for is worth measuring.
-_MARGIN = 0.5
+_MARGIN = 0.7
 # The estimate is that of rows before their steps: since then the gap has fallen by about this power
 # of what it falls by in an epoch (measured: 0.8).
 _LAG = 0.7

@@ -41,7 +41,7 @@ _LEAST_ENTRIES, _MOST_COLUMNS, _ROWS_PER_COLUMN = 1 << 18, 500, 50
 _SAMPLE_PER_COLUMN = 100
 # Entries of the rows that are taken at a time, which stay in the cache
 _ENTRIES_AT_ONCE = 1 << 17
-# What is left must fall by the factor in a step, and by the other one to keep the Hessian
+# What is left must fall by the factor in the step after a Hessian, and by the other one to keep it
 _FALL, _GOOD = 0.5, 0.1
 # A gap estimated to be so much smaller than what is asked for is worth measuring.
 _MARGIN = 0.3
@@ -93,6 +93,7 @@ class _Group:
     n_steps: int = 0
     # how to solve with the mean Hessian, its centre, and the steps since
     inverse: Any = None
+    is_new: bool = False
     centre: np.ndarray | float = 0.0
     pairs: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
     # whether gaps are likely to be small or do not shrink; and whether that is all
@@ -177,7 +178,7 @@ class SharedNewton:
     def _step(self, group: _Group, g: np.ndarray, scale: np.ndarray) -> None:
         """A step of a group from where its gradients are g."""
         gaps = np.square(g[:-1] - group.centre * g[-1]).sum(axis=0) / scale
-        step, left = group.n_steps, np.inf
+        step, left, was_new = group.n_steps, np.inf, group.is_new
         if step == min(_MOST_STEPS, *(model.max_iter for model in group.models)):
             group.rests = group.ends = True
             return
@@ -185,8 +186,9 @@ class SharedNewton:
             group.pairs.append((group.change, group.last - g))
             group.change = _mended(group.inverse, group.pairs, g)
             left = float((g * group.change).sum(axis=0).max())
-        if group.inverse is None or not left <= _GOOD * group.left:
-            if step > 1 and not left <= _FALL * group.left:
+        group.is_new = group.inverse is None or not left <= _GOOD * group.left
+        if group.is_new:
+            if was_new and step > 1 and not left <= _FALL * group.left:
                 group.rests = group.ends = True
                 return
             group.inverse, group.centre = self._factor(group)

@@ -116,6 +116,22 @@ def test_company_and_threads_do_not_matter(suited):
     assert suited == [9, 6, 3, 3, 3, 3]
 
 
+def test_few_rows_and_curvatures_far_from_the_first(suited, monkeypatch):
+    """The Hessian at weights of 0 is made anew before anything is given up."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1200, 20))
+    y = np.where(X @ rng.normal(size=20) + 0.7 * rng.normal(size=1200) > 0, 1, -1)
+    folds = [np.flatnonzero(np.arange(1200) % 4 != f) for f in range(4)]
+    monkeypatch.setattr("fastlin._exact_pass._go_on_alone", None)
+    models = [LogisticRegression(C=C, tol=1e-7) for C in (1.0, 30.0) for _ in folds]
+    fit_together(models, X, y, folds * 2)
+    assert suited == [8]
+    for model, rows in zip(models, folds * 2, strict=True):
+        best, _ = optimum(X[rows], y[rows], np.ones(len(rows)), model.C, True)
+        assert model.duality_gap_[0] <= 1e-7
+        assert model.objective_[0] == pytest.approx(best, rel=2e-7)
+
+
 def test_separated_classes_and_few_steps(suited):
     X, _, train, _ = problem()
     y = np.where(X[:, 0] > 0.5, 1, -1)
