@@ -17,7 +17,7 @@ __all__ = ["run"]
 
 # Shares of the smallest penalty that leaves no weight
 SHARES = (3, 20, 100)
-OURS = (3e-2, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5, 1e-6)
+OURS = (0.3, 0.1, 3e-2, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5, 1e-6)
 # Rows of the texts, as a share of what the generator makes
 TEXTS = 0.5
 # How many times faster than the best peer we want to be
