@@ -59,6 +59,11 @@ class EpochPlan:
     verbose: int = 0
     callback: Callable[[dict[str, Any]], Any] | None = None
 
+    @property
+    def sure_epochs(self) -> int:
+        """Epochs that will be run whatever is learnt: with `tol` a fit may stop after these."""
+        return self.max_iter if self.tol is None else min(self.max_iter, self.n_iter_no_change + 1)
+
     def puts_off(self, validates: bool) -> bool:
         """Whether learners put off what they can: it takes a pass over the rows in the end, and
         until then there are no averages to validate."""

@@ -78,7 +78,7 @@ def prepared(
     n_outputs : int
         Weights per column.
     epochs : int
-        How often training will visit the rows, at most.
+        How often training will visit the rows.
     from_zero : bool
         Whether training begins with weights of zero.
     n_kept : int

@@ -108,6 +108,20 @@ def test_what_does_not_pay_is_left_alone():
 
 
 @pytest.mark.filterwarnings("ignore::fastlin.ConvergenceWarning")
+def test_epochs_that_may_never_come_pay_for_nothing(monkeypatch):
+    X, y = bag_of_words(n=200)
+    asked = []
+    monkeypatch.setattr(
+        "fastlin._online.prepared",
+        lambda rows, n_outputs, epochs, *_: asked.append(epochs) or (rows, None),
+    )
+    for tol, patience in ((1e-3, 5), (1e-3, 30), (None, 5)):
+        model = SGDClassifier(tol=tol, n_iter_no_change=patience, max_iter=20, random_state=0)
+        assert (model.fit(X, y).n_iter_ == 20) or tol is not None
+    assert asked == [6, 20, 20]
+
+
+@pytest.mark.filterwarnings("ignore::fastlin.ConvergenceWarning")
 @pytest.mark.parametrize("optimizer", ["adagrad", "adadelta", "rmsprop", "adam"])
 @pytest.mark.parametrize("penalty", [None, "elasticnet"])
 def test_adaptive_steps_have_the_bits_of_the_columns_as_they_come(optimizer, penalty, monkeypatch):
