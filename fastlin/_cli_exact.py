@@ -52,19 +52,18 @@ def exact_learner(args: Namespace) -> Any:
             f"{', '.join(_ESTIMATORS[loss])}; say --learner sgd."
         )
     learner = _ESTIMATORS[loss][penalty]()
-    known = learner.get_params()
-    for name, option in (("C", "C"), ("alpha", "alpha"), ("max_iter", "epochs"),
-                         ("multi_class", "multi_class")):  # fmt: skip
-        if name not in known and getattr(args, option) is not None:
+    known, way = learner.get_params(), _way(args, loss)
+    instead = {"C": "alpha", "alpha": "C"}
+    for name, option, value in (
+        ("C", "C", args.C), ("alpha", "alpha", args.alpha), ("max_iter", "epochs", args.epochs),
+        ("multi_class", "multi_class", way),
+    ):  # fmt: skip
+        if name not in known and value is not None:
+            remedy = f"; say {option_of(instead[name])}" if instead.get(name) in known else ""
             raise UsageError(
                 f"{option_of(option)} has no effect on {type(learner).__name__}, which learns "
-                f"{loss} with the penalty {penalty}."
+                f"{loss} with the penalty {penalty}{remedy}."
             )
-    if args.multi_class in JOINT and loss not in _JOINT_LOSSES:
-        raise UsageError(
-            f"--multi-class {args.multi_class} needs a loss with a joint form "
-            f"({', '.join(_JOINT_LOSSES)}), got {loss}; say --multi-class ovr."
-        )
     share = DEFAULTS["l1_ratio"] if args.l1_ratio is None else args.l1_ratio
     options = {
         "loss": loss,
@@ -75,7 +74,7 @@ def exact_learner(args: Namespace) -> Any:
         "alpha": args.alpha,
         "tol": args.tol,
         "max_iter": args.epochs,
-        "multi_class": args.multi_class,
+        "multi_class": way,
         "n_jobs": args.n_jobs,
         "random_state": args.seed,
     }
@@ -83,3 +82,21 @@ def exact_learner(args: Namespace) -> Any:
         name: value for name, value in options.items()
         if name in known and (value is not None or name == "penalty")
     })
+
+
+def _way(args: Namespace, loss: str) -> str | None:
+    """How several classes are learnt, if that is to be said to the estimator."""
+    way = "joint" if args.multi_class in JOINT else args.multi_class
+    if way == "joint" and loss not in _JOINT_LOSSES:
+        raise UsageError(
+            f"--multi-class {args.multi_class} needs a loss with a joint form "
+            f"({', '.join(_JOINT_LOSSES)}), got {loss}; say --multi-class ovr."
+        )
+    if loss == "sparsemax":
+        if way not in (None, "joint"):
+            raise UsageError(
+                f"--multi-class {way} does not go with --learner exact and --loss sparsemax, which "
+                "learns all classes together; say --multi-class joint."
+            )
+        return None
+    return way

@@ -69,6 +69,9 @@ def learner_of(args: Namespace, is_regression: bool) -> Any:
 
 def _check_options(args: Namespace, penalty: str) -> None:
     """Refuse options that have no effect beside others."""
+    for name, instead in (("C", "--alpha"), ("tol", "--epochs")):
+        if args.learner != "exact" and getattr(args, name) is not None:
+            raise UsageError(f"--{name} is for --learner exact; say {instead}.")
     if args.learner == "perceptron" and args.loss is not None:
         raise UsageError("--loss is for --learner sgd or exact; the perceptron has its own.")
     for name in STRENGTHS:
@@ -81,9 +84,6 @@ def _check_options(args: Namespace, penalty: str) -> None:
     for name, losses in _LOSSES_WITH.items():
         if getattr(args, name) is not None and args.loss not in losses:
             raise UsageError(f"--{name} is for --loss {' or '.join(losses)}.")
-    for name, instead in (("C", "--alpha"), ("tol", "--epochs")):
-        if args.learner != "exact" and getattr(args, name) is not None:
-            raise UsageError(f"--{name} is for --learner exact; say {instead}.")
 
 
 def _check_multi_class(args: Namespace, is_regression: bool) -> None:

@@ -63,7 +63,10 @@ def steps_before(X: Rows, p: float, max_iter: int) -> int:
     if least > _MOST or (p == 1 and least < X.shape[1]):
         return max_iter
     work = least + least**3 / (3 * max(1, X.nnz))
-    steps = min(_FIRST + int(_ENOUGH * _CHEAP * work), max_iter // 2)
+    more = int(_ENOUGH * _CHEAP * work)
+    # on small matrices always as many, so that rows that are weighted take the steps of those that
+    # are repeated
+    steps = min(_FIRST + (more if more > _FIRST else 0), max_iter // 2)
     # products of conjugate gradients cost less than steps
     return min(_PRODUCTS * steps, max_iter * 4 // 5) if 2 <= p < np.inf else steps
 

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from shell import TEXT_OPTIONS, refused, run, write_bytes, write_table
 
 import fastlin
@@ -71,7 +72,7 @@ def test_the_model_is_that_of_the_estimator(files, capsys, options, kind, params
     model = fastlin.load("m")
     assert type(model).__name__ == kind
     assert params.items() <= model.get_params().items()
-    expected = type(model)(**model.get_params()).fit(X, y)
+    expected = type(model)(**model.get_params()).fit(csr_matrix(X), y)
     np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(model.intercept_, expected.intercept_, rtol=1e-6, atol=1e-9)
     gap = float(re.search(r"to a relative duality gap of ([\d.e+-]+);", out)[1])
@@ -93,6 +94,16 @@ def test_optimum_is_scikit_learns(files, capsys):
     model = fastlin.load("m")
     np.testing.assert_allclose(model.coef_, theirs.coef_, atol=1e-5)
     np.testing.assert_allclose(model.intercept_, theirs.intercept_, atol=1e-5)
+
+
+@pytest.mark.parametrize(("loss", "kind"), [("log_loss", "LogisticRegression"),
+                                            ("hinge", "LinearSVC"),
+                                            ("sparsemax", "SparsemaxClassifier")])  # fmt: skip
+@pytest.mark.parametrize("way", ["joint", "multinomial", "crammer_singer"])
+def test_three_words_for_learning_all_classes_together(files, capsys, loss, kind, way):
+    options = ["--label", "kind", "--numeric", "all", "--loss", loss, "--multi-class", way]
+    assert kind in run(capsys, "train", "kinds.csv", "m", "--learner", "exact", *options).out
+    assert getattr(fastlin.load("m")[-1], "multi_class", "joint") == "joint"
 
 
 @pytest.mark.parametrize("way", ["ovr", "joint", "ovo", "ecoc"])
@@ -171,8 +182,12 @@ def test_a_stop_before_the_optimum_is_said_in_options(files, capsys):
         (["--average"], "--average is for learners by steps"),
         (["--no-average"], "--average is for learners by steps"),
         (["--learning-rate", "constant"], "--learning-rate is for learners by steps"),
-        (["--alpha", "1"], "--alpha has no effect on LogisticRegression, which learns log_loss"),
-        (["--loss", "squared_error", "--C", "1"], "--C has no effect on Ridge"),
+        (["--alpha", "1"], "--alpha has no effect on LogisticRegression, which learns log_loss with"
+         " the penalty l2; say --C."),
+        (["--loss", "squared_error", "--C", "1"], "--C has no effect on Ridge, which learns "
+         "squared_error with the penalty l2; say --alpha."),
+        (["--loss", "sparsemax", "--multi-class", "ovr"], "learns all classes together"),
+        (["--learner", "sgd", "--penalty", "none", "--C", "1"], "--C is for --learner exact"),
         (["--loss", "squared_error", "--penalty", "none", "--epochs", "3"], "--epochs has no effect"
          " on LinearRegression"),
         (["--loss", "epsilon_insensitive", "--multi-class", "ovr"], "--multi-class has no effect"),
