@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,19 @@ def splits_of(cv: Any, estimator: Any, X: Any, y: Any, params: dict[str, Any]) -
 
 def splits_by(cv: Any, estimator: Any, X: Any, y: Any, groups: Any) -> Splits:
     """The same for an estimator that chooses by folds, whose `fit` takes `groups`."""
-    return splits_of(cv, estimator, X, y, {} if groups is None else {"groups": groups})
+    splits = splits_of(cv, estimator, X, y, {} if groups is None else {"groups": groups})
+    for fold, (_, test) in enumerate(splits):
+        if not len(test):
+            raise ValueError(f"cv must give each fold rows to test on; fold {fold} has none.")
+    return splits
+
+
+def trained_on(splits: Splits, chosen: Iterable[int], n: int) -> np.ndarray:
+    """A mask of the n rows that any of the chosen splits trains on."""
+    member = np.zeros(n, bool)
+    for fold in chosen:
+        member[splits[fold][0]] = True
+    return member
 
 
 def _checked_pair(pair: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -104,7 +117,7 @@ def _row_numbers(rows: Any, n: int) -> np.ndarray:
             f"cv must give rows as numbers or as a mask of {n} booleans, got an array of dtype "
             f"{rows.dtype} and shape {rows.shape}."
         )
-    rows = rows.astype(np.int64, copy=False)
+    rows = np.ascontiguousarray(rows, np.int64)
     if not len(rows) or (rows.min() >= 0 and rows.max() < n):
         return rows
     outside = (rows < -n) | (rows >= n)

@@ -25,7 +25,7 @@ from . import _parallel
 from ._answers import answered
 from ._clone import clone
 from ._exact_pass import fits_exactly_together
-from ._folds import is_classifier, is_pairwise, order_of
+from ._folds import is_classifier, is_pairwise, order_of, trained_on
 from ._held_out import held_out_answers, is_leave_one_out
 from ._memory import machine_bytes
 from ._multilabel import is_multilabel
@@ -224,6 +224,7 @@ def _flat_tasks(group: _Group, jobs: list[_Job]) -> list[Callable[[], None]]:
     plan = group.plan
     jobs = _without_closed_forms(group, jobs)
     together, alone = _parted(plan, jobs)
+    among = trained_on(plan.splits, {job.outcome.split for job in together}, n_rows(group.X))
     for batch in _batches(together, group.X):
         by_split = {s: _Data(group, s) for s in {job.outcome.split for job in batch}}
         datas = [by_split[job.outcome.split] for job in batch]
@@ -231,7 +232,7 @@ def _flat_tasks(group: _Group, jobs: list[_Job]) -> list[Callable[[], None]]:
         weight = batch[0].fit_params.get("sample_weight")
         train = [data.train for data in datas]
         answers = _train_together(batch, group.X, plan.y, weight, train, ask, plan.n_jobs,
-                                  keep=plan.keep or not plan.needs_responses_only)
+                                  plan.keep or not plan.needs_responses_only, among)
         scores = [
             partial(_score_answers, job, data, z)
             for job, data, z in zip(batch, datas, answers, strict=True)
@@ -324,6 +325,7 @@ def _train_together(
     test: list | None,
     n_jobs: int | None,
     keep: bool,
+    among: Any = None,
 ) -> list:
     """Fit learners in common passes; returns their responses, None for those that failed."""
     plan = jobs[0].group.plan
@@ -334,7 +336,7 @@ def _train_together(
         answers = fit_together(
             [job.learner for job in jobs], X, np.asarray(y), train, test,
             sample_weight=None if weight is None else np.asarray(weight),
-            n_jobs=n_jobs, memory_limit=plan.memory_limit, keep=keep,
+            n_jobs=n_jobs, memory_limit=plan.memory_limit, keep=keep, among=among,
         )  # fmt: skip
     except _parallel.Cancelled:
         raise

@@ -114,6 +114,7 @@ def fit_together(
     memory_limit: int | None = None,
     random_state: Any = None,
     keep: bool = True,
+    among: np.ndarray | None = None,
 ) -> list[Any]:
     """Fit each estimator in place on its own rows of X.
 
@@ -136,6 +137,9 @@ def fit_together(
         Whether the estimators get their weights. If only responses are wanted, models go with
         their pass: an estimator gets `classes_` and what is to be said of its training. Exact
         ones, for which weights are no copy, get theirs in any case.
+    among : bool array, optional
+        The rows whose order is drawn, of which each model sees its own; default those that any of
+        these models trains on. Models that share it train alike in calls of their own.
 
     Returns
     -------
@@ -156,7 +160,7 @@ def fit_together(
     if fits_exactly_together(estimators[0]):
         return fit_exact_together(rows, members, jobs, codes, y, labels, weight, n_jobs,
                                   memory_limit, random_state)
-    stream = _stream(rows, members, codes, y, labels, weight, jobs, random_state)
+    stream = _stream(rows, members, codes, y, labels, weight, jobs, random_state, among=among)
     targets = Targets(stream, rows, y, labels)
     for job in jobs:
         try:
@@ -231,14 +235,15 @@ def _jobs(estimators: list, train: list, test: list, n: int) -> tuple[list, list
     return members, jobs
 
 
-def _stream(rows, members, codes, y, labels, weight, jobs, random_state, from_zero=True) -> Stream:
+def _stream(rows, members, codes, y, labels, weight, jobs, random_state, from_zero=True,
+            among=None) -> Stream:
     """What all models share."""
     estimators = [job.estimator for job in jobs]
     state = estimators[0].random_state if random_state is None else random_state
     (seed,) = spawn_seed(state, 1)
-    union = np.logical_or.reduce(members)
+    union = np.logical_or.reduce(members) if among is None else among
     if weight is not None:
-        union &= weight > 0
+        union = union & (weight > 0)
     visited = np.flatnonzero(union)
     if not len(visited):
         visited = np.arange(len(rows))

@@ -20,7 +20,7 @@ _ALL = np.empty(0, dtype=np.int64)
 
 def rows_per_call(X: Rows, n_outputs: int = 1, batch: int = 1) -> int:
     """Rows whose entries take about 50 ms, a multiple of the batch."""
-    entries = max(1.0, X.nnz / X.shape[0]) * n_outputs
+    entries = max(1.0, X.nnz / max(1, X.shape[0])) * n_outputs
     rows = max(1, int(_ENTRIES_PER_CALL / entries))
     return max(1, rows // batch) * batch
 

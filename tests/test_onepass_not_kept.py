@@ -10,11 +10,16 @@ import scipy.sparse as sp
 
 from fastlin import (
     GridSearchCV,
+    LassoCV,
     LogisticRegression,
+    LogisticRegressionCV,
+    MultinomialNB,
     Perceptron,
+    RidgeCV,
     SGDClassifier,
     SGDRegressor,
     cross_val_predict,
+    cross_val_score,
     cross_validate,
 )
 from fastlin import _folds_run as runs
@@ -234,3 +239,36 @@ def test_few_runs_of_rows_share_one_read():
     found = reads([odd, even[::-1]], 12, 5)
     assert [rows.tolist() for rows, _ in found] == [odd.tolist(), even[::-1].tolist()]
     assert [runs for _, runs in found] == [[(0, 0, 5)], [(1, 0, 5)]]
+
+
+@pytest.mark.parametrize("memory_limit", [None, 12_000_000, 1_000_000])
+def test_scores_hang_on_no_memory_limit(memory_limit):
+    # parts of the rows, which models in other passes train on others of
+    rng = np.random.default_rng(1)
+    splits = [(own[:60], own[60:90]) for own in (rng.permutation(N) for _ in range(24))]
+    grid = {"alpha": [1e-4, 1e-2]}
+    found = [
+        GridSearchCV(LOG, grid, cv=splits, refit=False, memory_limit=limit).fit(FAR, TWO)
+        for limit in (1 << 40, memory_limit)
+    ]
+    for name, expected in found[0].cv_results_.items():
+        if name.startswith("split"):
+            np.testing.assert_array_equal(found[1].cv_results_[name], expected)
+
+
+@pytest.mark.parametrize("model", [LOG, LogisticRegression(), MultinomialNB()],
+                         ids=lambda model: type(model).__name__)
+def test_rows_of_folds_may_be_views(model):
+    rows, X = np.arange(N), np.abs(DENSE)
+    views = [(rows[::2], rows[1::2]), (rows[:100][::-1], rows[200:][::-3])]
+    copies = [(train.copy(), test.astype(np.int32)) for train, test in views]
+    np.testing.assert_array_equal(
+        cross_val_score(model, X, TWO, cv=views), cross_val_score(model, X, TWO, cv=copies)
+    )
+
+
+@pytest.mark.parametrize("model", [LogisticRegressionCV, RidgeCV, LassoCV])
+def test_a_fold_without_rows_to_test_on_is_refused(model):
+    cv = [(np.arange(N), np.arange(100)), (np.arange(N), np.arange(0))]
+    with pytest.raises(ValueError, match="rows .*to test on; fold 1 has none"):
+        model(cv=cv).fit(DENSE, TWO)

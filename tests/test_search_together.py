@@ -58,7 +58,7 @@ class Double:
 
     def fit_together(
         self, estimators, X, y, train, test=None, *, sample_weight=None, n_jobs=None,
-        memory_limit=None, random_state=None, keep=True,
+        memory_limit=None, random_state=None, keep=True, among=None,
     ):  # fmt: skip
         self.calls.append((len(estimators), memory_limit, n_jobs))
         rows, answers = as_rows(X), []
