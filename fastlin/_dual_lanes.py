@@ -20,7 +20,7 @@ from ._dual_models import Centre, DualModel, DualStream, Sides
 from ._isa import ISA
 from ._lane_losses import LaneLosses
 from ._lanes import LANES, aligned_zeros
-from ._parallel import Cancelled, is_cancelled
+from ._parallel import Cancellable
 from ._problem import LOSS_CODES, Certificate, Fit, Problem
 from ._scores import rows_per_call
 from ._solve import FAR
@@ -66,22 +66,12 @@ def _lanes_of(n_models: int) -> int:
     return next(n for n in (*LANES, SPARE_LANES) if n >= n_models)
 
 
-class DualPass:
+class DualPass(Cancellable):
     """Up to 24 models of one kind."""
 
     def __init__(self, stream: DualStream, models: list[DualModel]):
         self.stream, self.models = stream, models
-        self.cancelled = False
         self._room = np.empty(0, np.uint8)
-
-    def cancel(self) -> None:
-        """End soon, from another thread."""
-        self.cancelled = True
-
-    def _look(self) -> None:
-        """See whether somebody has cancelled."""
-        if self.cancelled or is_cancelled():
-            raise Cancelled
 
     def __call__(self) -> DualPass:
         # an answer that is not finite is refused where it would be published

@@ -29,7 +29,7 @@ from ._lapack import factored
 from ._parallel import Cancelled, is_cancelled
 from ._row_centre import centre_of
 
-__all__ = ["LEAST", "LEAST_STEP", "OF_WAY", "InteriorPoint", "refined"]
+__all__ = ["LEAST", "LEAST_STEP", "OF_WAY", "InteriorPoint", "refined", "solved"]
 
 # How much of a start is kept of p, the rest being 1/K
 _KEPT = 0.9
@@ -44,6 +44,22 @@ _LEAST_RIDGE, _RISE, _MOST_CORRECTIONS = 1e-15, 10.0, 30
 _IDLE = 10
 # Steps shorter than this get nowhere.
 LEAST_STEP = 1e-6
+
+
+def solved(solve: Callable[[np.ndarray], np.ndarray], problem: JointProblem, r: np.ndarray,
+           pull: np.ndarray, centre: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Changes of the weights, of shape (n_classes, columns), and of the intercepts, given what is
+    left of the equations of both and how to solve those whose columns are less their centre."""
+    K, d = r.shape
+    right = r
+    if problem.fit_intercept:
+        q = -pull.sum(axis=0)
+        right = np.hstack([r - np.multiply.outer(q, centre), q[:, None]])
+    found = solve(right.ravel()).reshape(K, -1)
+    w, db = np.ascontiguousarray(found[:, :d]), np.zeros(K)
+    if problem.fit_intercept:
+        db = found[:, d] - w @ centre
+    return w, db
 
 
 class InteriorPoint:
@@ -107,19 +123,13 @@ class InteriorPoint:
     def _direction(self, solve: Callable[[np.ndarray], np.ndarray], a: np.ndarray,
                    total: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, ...]:
         """The step in W, b, p and t after which p t is c more."""
-        problem, K, d = self.problem, self.problem.n_classes, self.problem.X.shape[1]
+        problem = self.problem
         change = c / self.t
         sums = change.sum(axis=1, keepdims=True)
         pull = (self.p - self.q + change - a * (sums / total)) * self.share[:, None]
         r = -problem.unpacked(problem.added(lambda rows: pull[rows]) + problem.l2 * self.W)
-        right = r
-        if problem.fit_intercept:
-            q = -pull.sum(axis=0)
-            right = np.hstack([r - np.multiply.outer(q, self.centre), q[:, None]])
-        found = solve(right.ravel()).reshape(K, -1)
-        dW, db = problem.packed(found[:, :d]), np.zeros(K)
-        if problem.fit_intercept:
-            db = found[:, d] - found[:, :d] @ self.centre
+        w, db = solved(solve, problem, r, pull, self.centre)
+        dW = problem.packed(w)
         dz = problem.responses_of_all(dW, db, self.room)
         du = (sums + np.einsum("ik,ik->i", a, dz)[:, None]) / total
         dt = du - dz

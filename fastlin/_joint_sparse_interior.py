@@ -27,7 +27,7 @@ import numpy as np
 
 from ._blocks import column_squares, rmatvec, room_for
 from ._class_pairs import joined_pairs, pair
-from ._joint_interior import LEAST, LEAST_STEP, OF_WAY, refined
+from ._joint_interior import LEAST, LEAST_STEP, OF_WAY, refined, solved
 from ._joint_problem import JointFit, JointProblem
 from ._parallel import Cancelled, is_cancelled
 from ._problem import Certificate
@@ -165,21 +165,14 @@ class _Inside:
     def _direction(self, solve: Callable[[np.ndarray], np.ndarray], c: np.ndarray,
                    c_plus: np.ndarray, c_minus: np.ndarray) -> _Step:
         """The step after which the products are c more."""
-        problem, K, d = self.problem, self.problem.n_classes, self.problem.X.shape[1]
+        problem = self.problem
         change = c / (self.p + self.t)
         sums = change.sum(axis=1, keepdims=True)
         pull = (self.p - self.q + change - self.a * (sums / self.total)) * self.share[:, None]
         e = c_plus / self.low - c_minus / self.high
         r = -problem.unpacked(problem.added(lambda rows: pull[rows]) + problem.l2 * self.W)
         r += e / self.theta - 0.5 * (self.high - self.low)
-        right = r
-        if problem.fit_intercept:
-            q = -pull.sum(axis=0)
-            right = np.hstack([r - np.multiply.outer(q, self.centre), q[:, None]])
-        found = solve(right.ravel()).reshape(K, -1)
-        w, db = np.ascontiguousarray(found[:, :d]), np.zeros(K)
-        if problem.fit_intercept:
-            db = found[:, d] - w @ self.centre
+        w, db = solved(solve, problem, r, pull, self.centre)
         dW = problem.packed(w)
         dz = problem.responses_of_all(dW, db, self.room)
         du = (sums + np.einsum("ik,ik->i", self.a, dz)[:, None]) / self.total

@@ -20,7 +20,7 @@ from ._core.rows import Rows
 from ._epochs import EpochPlan, Progress, Report, RowOrder
 from ._isa import ISA
 from ._learner import make_learner
-from ._parallel import Cancelled, is_cancelled
+from ._parallel import Cancellable
 from ._patterns import reads, row_patterns, without_idle
 from ._scores import rows_per_call
 
@@ -148,7 +148,7 @@ class _Published:
         return self._weights
 
 
-class Pass:
+class Pass(Cancellable):
     """Up to 16 models of one kind, trained in one pass over the rows per epoch.
 
     Parameters
@@ -167,11 +167,6 @@ class Pass:
     def __init__(self, stream: Stream, models: list[Model], n_lanes: int, targets: Any, keep: bool):
         self.stream, self.models, self.n_lanes = stream, models, n_lanes
         self.targets, self.keep = targets, keep
-        self.cancelled = False
-
-    def cancel(self) -> None:
-        """End training soon, from another thread."""
-        self.cancelled = True
 
     def __call__(self) -> Pass:
         self._look()
@@ -186,11 +181,6 @@ class Pass:
         self._answer(range(len(self.placed)))
         del self.v, self.u, self.paid
         return self
-
-    def _look(self) -> None:
-        """See whether somebody has cancelled."""
-        if self.cancelled or is_cancelled():
-            raise Cancelled
 
     def _begin(self) -> None:
         """Lay out lanes and memory; place p, which is `width` lanes, holds model `placed[p]`."""

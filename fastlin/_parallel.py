@@ -17,7 +17,9 @@ import numpy as np
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-__all__ = ["Cancelled", "aside", "feed", "is_cancelled", "n_threads", "portions", "run"]
+__all__ = [
+    "Cancellable", "Cancelled", "aside", "feed", "is_cancelled", "n_threads", "portions", "run",
+]  # fmt: skip
 
 # Seconds between two looks at Ctrl-C, where a wait for threads can't be interrupted (Windows).
 _GLANCE = 0.2
@@ -27,6 +29,21 @@ _CRUMBS = 32
 
 class Cancelled(Exception):
     """What a task raises once its `cancel` has been called."""
+
+
+class Cancellable:
+    """A task that looks between two pieces of its work whether it is to end."""
+
+    cancelled = False
+
+    def cancel(self) -> None:
+        """End soon, from another thread."""
+        self.cancelled = True
+
+    def _look(self) -> None:
+        """See whether somebody has cancelled."""
+        if self.cancelled or is_cancelled():
+            raise Cancelled
 
 
 class _Run:

@@ -243,7 +243,7 @@ class _Search:
         if np.isinf(self.penalty.p):
             around = Inside.around(self.penalty.alpha, here.w, self.certificate(here).gap)
         self.mean, done = None, False
-        while not (done or around.is_stuck) and self.n_iter < self.max_iter:
+        while not (done or around.progress.is_stuck) and self.n_iter < self.max_iter:
             self.n_iter += 1
             dw, dt, slope = around.direction(self.problem, here.z, self.gradient(here))
             dw[self.constant] = 0.0

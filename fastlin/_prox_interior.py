@@ -24,7 +24,7 @@ rows it is solved through the rows: (I + A diag(1/E) A^T), A having the rows sqr
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -35,7 +35,7 @@ from ._column_scales import columns_times
 from ._core.rows import Rows
 from ._problem import Problem
 
-__all__ = ["Inside", "solver", "steps_before"]
+__all__ = ["Inside", "Progress", "solver", "steps_before"]
 
 # The smaller of the numbers of rows and columns at most, a number of steps that is enough, and what
 # a multiplication of theirs takes beside an entry of a proximal step
@@ -72,6 +72,25 @@ def steps_before(X: Rows, p: float, max_iter: int) -> int:
 
 
 @dataclass
+class Progress:
+    """The least gap so far, and the steps since that did not better it."""
+
+    most_stalls: int
+    least: float = np.inf
+    stalls: int = 0
+
+    def note(self, gap: float) -> None:
+        """Look at the gap after a step."""
+        better = gap < _BETTER * self.least
+        self.least, self.stalls = (gap, 0) if better else (self.least, self.stalls + 1)
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether steps lead nowhere any more, as roundings make them in the end."""
+        return self.stalls >= self.most_stalls
+
+
+@dataclass
 class Inside:
     """A point between the bounds, and the multipliers of these."""
 
@@ -81,8 +100,7 @@ class Inside:
     mu: float
     upper: np.ndarray  # p
     lower: np.ndarray  # m
-    least: float = np.inf  # gap so far, and the steps that did not better it
-    stalls: int = 0
+    progress: Progress = field(default_factory=lambda: Progress(_MOST_STALLS))
 
     @classmethod
     def around(cls, alpha: float, w: np.ndarray, gap: float) -> Inside:
@@ -132,15 +150,9 @@ class Inside:
         lower = np.clip(self.lower + share * down, at_lower / _APART, at_lower * _APART)
         return replace(self, w=w, t=t, upper=upper, lower=lower)
 
-    @property
-    def is_stuck(self) -> bool:
-        """Whether steps lead nowhere any more, as roundings make them in the end."""
-        return self.stalls >= _MOST_STALLS
-
     def aim(self, gap: float, length: float) -> None:
         """Let mu fall after a step of such a length, if that was long."""
-        better = gap < _BETTER * self.least
-        self.least, self.stalls = (gap, 0) if better else (self.least, self.stalls + 1)
+        self.progress.note(gap)
         if length >= _LONG:
             self.mu = max(min(self.mu, _FALL * gap / (2 * len(self.w))), _SMALLEST)
 

@@ -24,20 +24,20 @@ variation-based image restoration", SIAM Journal on Scientific Computing 20, for
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ._problem import Problem
 from ._prox import Penalty
-from ._prox_interior import solver
+from ._prox_interior import Progress, solver
 
 __all__ = ["Smoothed"]
 
 # The fall of m after a step as long as this share of a whole one
 _FALL, _LONG = 0.2, 0.5
-# Steps without such a fall of the gap that are the last
-_MOST_STALLS, _BETTER = 12, 0.9
+# Steps without a fall of the gap that are the last
+_MOST_STALLS = 12
 # Curvatures of the penalty stay above this share of those of the loss
 _LEAST = 1e-12
 
@@ -53,8 +53,7 @@ class Smoothed:
     v: np.ndarray
     bend: np.ndarray  # E
     t: float = 0.0  # no bound
-    least: float = np.inf  # gap so far, and the steps that did not better it
-    stalls: int = 0
+    progress: Progress = field(default_factory=lambda: Progress(_MOST_STALLS))
 
     @classmethod
     def around(cls, penalty: Penalty, w: np.ndarray, D: np.ndarray,
@@ -109,14 +108,8 @@ class Smoothed:
         most = self.penalty.alpha * np.hypot(w, self.m) ** (self.penalty.p - 1)
         return replace(self, w=w, v=np.clip(v, -most, most))
 
-    @property
-    def is_stuck(self) -> bool:
-        """Whether steps lead nowhere any more, as roundings make them in the end."""
-        return self.stalls >= _MOST_STALLS
-
     def aim(self, gap: float, length: float) -> None:
         """Let m fall after a step of such a length, if that was long."""
-        better = gap < _BETTER * self.least
-        self.least, self.stalls = (gap, 0) if better else (self.least, self.stalls + 1)
+        self.progress.note(gap)
         if length >= _LONG:
             self.m = _FALL * self.m

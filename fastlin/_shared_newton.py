@@ -29,7 +29,7 @@ from ._dual_models import DualModel, DualStream, Sides
 from ._isa import ISA
 from ._lane_losses import LaneLosses
 from ._lanes import LANES, aligned_zeros
-from ._parallel import Cancelled, is_cancelled, n_threads
+from ._parallel import Cancellable, n_threads
 from ._problem import LOSS_CODES, Certificate, Fit
 from ._row_slices import rows_taken
 
@@ -108,7 +108,7 @@ class _Group:
         return _MARGIN * self.models[0].tol
 
 
-class SharedNewton:
+class SharedNewton(Cancellable):
     """Models with one loss, each on rows of its own, in groups. A task for a thread.
 
     Arrays of all models have a row for each column of X, or for each row, and a column per model.
@@ -125,16 +125,6 @@ class SharedNewton:
             lanes = slice(first, first + len(models))
             self.groups.append(_Group(models, lanes, nothing, nothing))
             first = lanes.stop
-        self.cancelled = False
-
-    def cancel(self) -> None:
-        """End soon, from another thread."""
-        self.cancelled = True
-
-    def _look(self) -> None:
-        """See whether somebody has cancelled."""
-        if self.cancelled or is_cancelled():
-            raise Cancelled
 
     def __call__(self) -> SharedNewton:
         # an answer that is not finite is refused where it would be published

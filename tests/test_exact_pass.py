@@ -303,7 +303,6 @@ def test_what_fits_exactly_together():
 def test_it_can_be_cancelled(monkeypatch):
     X, _, y, train, test = problem()
     monkeypatch.setattr(_parallel, "is_cancelled", lambda: True)
-    monkeypatch.setattr("fastlin._dual_lanes.is_cancelled", lambda: True)
     with pytest.raises(_parallel.Cancelled):
         fit_together([made("log_loss") for _ in train], X, y, train, test)
 

@@ -193,7 +193,6 @@ def test_a_search_takes_it(suited):
 def test_it_can_be_cancelled(suited, monkeypatch):
     X, y, train, _ = problem()
     monkeypatch.setattr(_parallel, "is_cancelled", lambda: True)
-    monkeypatch.setattr(_shared_newton, "is_cancelled", lambda: True)
     with pytest.raises(_parallel.Cancelled):
         fit_together([LogisticRegression() for _ in train], X, y, train)
 
