@@ -14,7 +14,7 @@ from ._delimited import first_repeated
 from ._reductions import JOINT
 from ._sgd import MARGIN_LOSSES, TARGET_LOSSES
 
-__all__ = ["DEFAULTS", "EXACT_LOSSES", "make_parser", "option_of"]
+__all__ = ["DEFAULTS", "EXACT_LOSSES", "make_parser", "option_of", "value_of"]
 
 EXACT_LOSSES = (
     "log_loss", "hinge", "squared_hinge", "sparsemax", "squared_error", "epsilon_insensitive",
@@ -69,6 +69,12 @@ class _Parser(argparse.ArgumentParser):
 def option_of(name: str) -> str:
     """Return an option as it is typed."""
     return "--" + name.replace("_", "-")
+
+
+def value_of(args: argparse.Namespace, name: str) -> Any:
+    """Return an option, or its default if it was not given."""
+    given = getattr(args, name)
+    return DEFAULTS[name] if given is None else given
 
 
 def _names(text: str) -> list[str] | str:

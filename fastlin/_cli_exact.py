@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from ._cli_arguments import DEFAULTS, EXACT_LOSSES, option_of
+from ._cli_arguments import EXACT_LOSSES, option_of, value_of
 from ._cli_terminal import UsageError
 from ._reductions import JOINT
 from .lasso import ElasticNet, Lasso
@@ -28,8 +28,6 @@ _ESTIMATORS: dict[str, dict[str, Any]] = {
     "epsilon_insensitive": {"l2": LinearSVR},
     "squared_epsilon_insensitive": {"l2": LinearSVR},
 }
-# Losses whose several classes may be learnt together
-_JOINT_LOSSES = ("log_loss", "hinge", "sparsemax")
 # What only learners by steps have
 _OF_STEPS = ("eta0", "learning_rate", "average")
 _SHARES = {"l2": 0.0, "l1": 1.0}
@@ -37,7 +35,7 @@ _SHARES = {"l2": 0.0, "l1": 1.0}
 
 def exact_learner(args: Namespace) -> Any:
     """Return the estimator that the options describe, not fitted; refuses what it doesn't have."""
-    loss, penalty = args.loss or DEFAULTS["loss"], args.penalty or DEFAULTS["penalty"]
+    loss, penalty = value_of(args, "loss"), value_of(args, "penalty")
     for name in _OF_STEPS:
         if getattr(args, name) is not None:
             raise UsageError(f"{option_of(name)} is for learners by steps, sgd and perceptron.")
@@ -52,29 +50,25 @@ def exact_learner(args: Namespace) -> Any:
             f"{', '.join(_ESTIMATORS[loss])}; say --learner sgd."
         )
     learner = _ESTIMATORS[loss][penalty]()
-    known, way = learner.get_params(), _way(args, loss)
+    known = learner.get_params()
     instead = {"C": "alpha", "alpha": "C"}
-    for name, option, value in (
-        ("C", "C", args.C), ("alpha", "alpha", args.alpha), ("max_iter", "epochs", args.epochs),
-        ("multi_class", "multi_class", way),
-    ):  # fmt: skip
-        if name not in known and value is not None:
+    for name, option in (("C", "C"), ("alpha", "alpha"), ("max_iter", "epochs")):
+        if name not in known and getattr(args, option) is not None:
             remedy = f"; say {option_of(instead[name])}" if instead.get(name) in known else ""
             raise UsageError(
                 f"{option_of(option)} has no effect on {type(learner).__name__}, which learns "
                 f"{loss} with the penalty {penalty}{remedy}."
             )
-    share = DEFAULTS["l1_ratio"] if args.l1_ratio is None else args.l1_ratio
     options = {
         "loss": loss,
         "penalty": None if penalty == "none" else penalty,
-        "l1_ratio": _SHARES.get(penalty, share),
-        "epsilon": DEFAULTS["epsilon"] if args.epsilon is None else args.epsilon,
+        "l1_ratio": _SHARES.get(penalty, value_of(args, "l1_ratio")),
+        "epsilon": value_of(args, "epsilon"),
         "C": args.C,
         "alpha": args.alpha,
         "tol": args.tol,
         "max_iter": args.epochs,
-        "multi_class": way,
+        "multi_class": _way(args, loss),
         "n_jobs": args.n_jobs,
         "random_state": args.seed,
     }
@@ -85,18 +79,11 @@ def exact_learner(args: Namespace) -> Any:
 
 
 def _way(args: Namespace, loss: str) -> str | None:
-    """How several classes are learnt, if that is to be said to the estimator."""
+    """How several classes are learnt, as estimators call it."""
     way = "joint" if args.multi_class in JOINT else args.multi_class
-    if way == "joint" and loss not in _JOINT_LOSSES:
+    if loss == "sparsemax" and way not in (None, "joint"):
         raise UsageError(
-            f"--multi-class {args.multi_class} needs a loss with a joint form "
-            f"({', '.join(_JOINT_LOSSES)}), got {loss}; say --multi-class ovr."
+            f"--multi-class {way} does not go with --learner exact and --loss sparsemax, which "
+            "learns all classes together; say --multi-class joint."
         )
-    if loss == "sparsemax":
-        if way not in (None, "joint"):
-            raise UsageError(
-                f"--multi-class {way} does not go with --learner exact and --loss sparsemax, which "
-                "learns all classes together; say --multi-class joint."
-            )
-        return None
     return way

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._cli_arguments import DEFAULTS
+from ._cli_arguments import DEFAULTS, EXACT_LOSSES, value_of
 from ._cli_data import Examples, read_examples, with_pipe_opened
 from ._cli_encoder import ColumnEncoder
 from ._cli_exact import exact_learner
@@ -40,31 +40,32 @@ def learner_of(args: Namespace, is_regression: bool) -> Any:
     is_perceptron = args.learner == "perceptron"
     penalty = args.penalty or ("none" if is_perceptron else DEFAULTS["penalty"])
     _check_options(args, penalty)
+    if args.multi_class is not None:
+        _check_multi_class(args, is_regression)
     if args.learner == "exact":
         return exact_learner(args)
     options = {
         "penalty": None if penalty == "none" else penalty,
-        "alpha": _value(args, "alpha"),
-        "l1_ratio": _value(args, "l1_ratio"),
-        "max_iter": _value(args, "epochs"),
+        "alpha": value_of(args, "alpha"),
+        "l1_ratio": value_of(args, "l1_ratio"),
+        "max_iter": value_of(args, "epochs"),
         # All epochs: averaged weights go on to improve when the objective no longer does.
         "tol": None,
-        "average": _value(args, "average"),
+        "average": value_of(args, "average"),
         "random_state": args.seed,
     }
     for name in ("eta0", "learning_rate"):
         if getattr(args, name) is not None:
             options[name] = getattr(args, name)
-    parameters = {name: _value(args, name) for name in _LOSSES_WITH}
+    parameters = {name: value_of(args, name) for name in _LOSSES_WITH}
     if args.multi_class is not None:
-        _check_multi_class(args, is_regression)
         options["multi_class"] = args.multi_class
     if is_regression:
         return SGDRegressor(args.loss, **options, **parameters)
     options["n_jobs"] = args.n_jobs
     if is_perceptron:
         return Perceptron(**options)
-    return SGDClassifier(_value(args, "loss"), **options, **parameters)
+    return SGDClassifier(value_of(args, "loss"), **options, **parameters)
 
 
 def _check_options(args: Namespace, penalty: str) -> None:
@@ -90,18 +91,13 @@ def _check_multi_class(args: Namespace, is_regression: bool) -> None:
     """Refuse a way to learn several classes that the learner does not have."""
     if is_regression:
         raise UsageError(f"--multi-class is for classes, but --loss {args.loss} learns numbers.")
-    loss = _value(args, "loss")
-    if args.learner == "sgd" and args.multi_class in JOINT and loss not in JOINT_LOSSES:
+    loss, are_exact = value_of(args, "loss"), args.learner == "exact"
+    joint = [name for name in JOINT_LOSSES if name in EXACT_LOSSES or not are_exact]
+    if args.learner != "perceptron" and args.multi_class in JOINT and loss not in joint:
         raise UsageError(
             f"--multi-class {args.multi_class} needs a loss with a joint form "
-            f"({', '.join(JOINT_LOSSES)}), got {loss}; say --multi-class ovr."
+            f"({', '.join(joint)}), got {loss}; say --multi-class ovr."
         )
-
-
-def _value(args: Namespace, name: str) -> Any:
-    """Return an option, or its default if it was not given."""
-    given = getattr(args, name)
-    return DEFAULTS[name] if given is None else given
 
 
 def fit_to_target(learner: SGDRegressor, args: Namespace, y: np.ndarray) -> dict[str, Any]:

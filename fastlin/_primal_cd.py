@@ -45,9 +45,8 @@ _ROUNDING = 1e-9
 _A_CALL = 25_000
 # Least variance of a column, as a share of its mean square
 _LEAST_SPREAD = 1e-10
-# Turns before the working set's own gap is measured, and products of pairs are
-# thought of:
-_FEWEST_TURNS = _CHECK = 6
+# Turns before the working set's own gap is measured, and products of pairs are thought of:
+_CHECK = 6
 # and at most as many as cost so many looks at all slopes, or so many entries; and never more than
 _LOOKS = 2.0
 _CHEAP = 1e6
@@ -103,11 +102,10 @@ class Search:
     """The data of a problem, ready for solves with one penalty after the other."""
 
     def __init__(self, problem: Problem, columns: Rows | None = None):
-        self._copied = Columns(problem.X) if columns is None else None
-        self.columns = self._copied.rows if self._copied else columns
+        self._copied = Columns(problem.X, columns)
+        self.columns = self._copied.rows
         kind = _Squares if problem.loss == "squared_error" else _Curved
-        self._part = kind(problem, self.columns)
-        self._part.whole = self._copied is None or self._copied.whole
+        self._part = kind(problem, self._copied)
 
     def largest_l1(self) -> float:
         """The smallest l1 at which all weights are 0."""
@@ -131,7 +129,7 @@ class Search:
         w, b = np.zeros(d), 0.0
         if start is not None:
             kept = np.flatnonzero(start.coef)
-            self._write(kept)
+            self._copied.need(kept)
             kept = part.model.varying(kept)
             w[kept], b = start.coef[kept], start.intercept
             if problem.positive:
@@ -146,7 +144,7 @@ class Search:
             dual = max(dual, part.dual(v))
             certificate = Certificate.of(objective, dual, part.zero)
             if not problem.l1 and not problem.l2:
-                self._write(np.flatnonzero(violation))
+                self._copied.need(np.flatnonzero(violation))
                 certificate = part.estimate(violation, objective)
             # just below alpha_max no weight at all may be good enough, and would surprise
             some = w.any() or not problem.l1 or violation.max(initial=0.0) <= _ROUNDING * problem.l1
@@ -158,16 +156,10 @@ class Search:
             last = certificate.gap
             chosen = working_set(w, part.worth(violation), part.smallest_set, part.new_at_least)
             # what is not optimal at 0 is much, what is not later on is likely to be needed
-            self._write(chosen if turns == 0 else np.union1d(chosen, np.flatnonzero(violation)))
+            needed = chosen if turns == 0 else np.union1d(chosen, np.flatnonzero(violation))
+            self._copied.need(needed)
             turns += max(1, part.descend(chosen, max_iter - turns, share * certificate.gap,
                                          share * tol * objective))
-
-
-    def _write(self, chosen: np.ndarray) -> None:
-        """Have the transpose of columns."""
-        if self._copied is not None:
-            self._copied.need(chosen)
-            self._part.whole = self._copied.whole
 
 
 class _Part:
@@ -175,17 +167,15 @@ class _Part:
 
     # columns of a working set at least, and those of them that are new
     smallest_set, new_at_least = 100, 0
-    # whether all columns are transposed
-    whole = True
     w: np.ndarray
     b: float
 
-    def __init__(self, problem: Problem, columns: Rows):
-        self.problem, self.columns = problem, columns
+    def __init__(self, problem: Problem, copied: Columns):
+        self.problem, self._copied, self.columns = problem, copied, copied.rows
         self.zero = problem.mean_loss(np.zeros(len(problem.y)))
         s = problem.weight
         # that of the squared error
-        self.model = Model(columns, s / problem.total_weight if len(s) else _NO_WEIGHTS,
+        self.model = Model(self.columns, s / problem.total_weight if len(s) else _NO_WEIGHTS,
                            1.0 / problem.total_weight, problem.fit_intercept)
 
     def worth(self, violation: np.ndarray) -> np.ndarray:
@@ -195,7 +185,8 @@ class _Part:
     def _slopes(self, r: np.ndarray) -> np.ndarray:
         """X^T r"""
         n, d = self.problem.X.shape
-        return matvec(self.columns, r) if d > n and self.whole else rmatvec(self.problem.X, r)
+        by_columns = d > n and self._copied.whole
+        return matvec(self.columns, r) if by_columns else rmatvec(self.problem.X, r)
 
     def _responses(self) -> np.ndarray:
         """X w + b"""
@@ -229,8 +220,9 @@ class _Part:
 class _Squares(_Part):
     """The squared error: `r` holds s_i (y_i - z_i) / S."""
 
-    def __init__(self, problem: Problem, columns: Rows):
-        super().__init__(problem, columns)
+    def __init__(self, problem: Problem, copied: Columns):
+        super().__init__(problem, copied)
+        columns = self.columns
         self.gram = Gram(problem.X, self.model)
         longest = (columns.shape[1] if columns.indptr is None
                    else int(np.diff(columns.indptr).max(initial=1)))
@@ -299,7 +291,7 @@ class _Squares(_Part):
         cost = max(descent.entries, 1) / self.columns.nnz
         goal = max(least, gap * min(1.0, 3 * cost))
         enough = 0.003 * goal
-        cheap = max(_LOOKS / cost, _CHEAP / max(descent.entries, 1), _FEWEST_TURNS)
+        cheap = max(_LOOKS / cost, _CHEAP / max(descent.entries, 1), _CHECK)
         limit = min(most, int(min(cheap, _MOST_IN_A_ROUND)))
         while True:
             before = descent.turns

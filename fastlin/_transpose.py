@@ -48,13 +48,13 @@ def _dense(X: Rows) -> Rows:
 class Columns:
     """The transpose of X whose columns are written when they are first needed: under an L1 penalty
     few of many are. All have their places in `rows` from the beginning, and unwritten ones must not
-    be read (there is nothing but zeros)."""
+    be read (there is nothing but zeros). Where there is a whole transpose, it is `rows`."""
 
-    def __init__(self, X: Rows):
+    def __init__(self, X: Rows, rows: Rows | None = None):
         self._X, self._left = X, _FEW_TIMES
         self._missing: np.ndarray | None = None
-        if X.layout == "dense":
-            self.rows = _dense(X)
+        if rows is not None or X.layout == "dense":
+            self.rows = _dense(X) if rows is None else rows
             return
         n, d = X.shape
         self._pieces = _pieces(X)

@@ -190,7 +190,8 @@ def test_a_stop_before_the_optimum_is_said_in_options(files, capsys):
         (["--learner", "sgd", "--penalty", "none", "--C", "1"], "--C is for --learner exact"),
         (["--loss", "squared_error", "--penalty", "none", "--epochs", "3"], "--epochs has no effect"
          " on LinearRegression"),
-        (["--loss", "epsilon_insensitive", "--multi-class", "ovr"], "--multi-class has no effect"),
+        (["--loss", "epsilon_insensitive", "--multi-class", "ovr"],
+         "--multi-class is for classes, but --loss epsilon_insensitive learns numbers."),
         (["--loss", "squared_hinge", "--multi-class", "joint"], "needs a loss with a joint form"),
         (["--penalty", "none", "--C", "1"], "--C is the strength of the penalty, but --penalty is"),
         (["--C", "0"], "--C: must be a number > 0, got '0'"),
