@@ -113,8 +113,8 @@ def _in_terms_of_options(text: str, remedy: str) -> str:
     text = re.sub(r"^(\w+) (?=must )", lambda m: f"{_OPTIONS.get(m[1], m[1])} ", text)
     text = text.replace("say header=False", "say --no-header").replace(SHORTER_STEPS, remedy)
     text = re.sub(
-        r"\b(raise|lower|or) (max_iter|tol|C|alpha)\b",
-        lambda m: f"{m[1]} {_OPTIONS[m[2]]}",
+        r"\b(?:raise|lower) \w+(?:(?:,| or) (?!or|raise|lower)\w+)*",
+        lambda m: re.sub(r"\w+", lambda word: _OPTIONS.get(word[0], word[0]), m[0]),
         text,
     )
     return re.sub(

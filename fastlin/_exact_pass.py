@@ -25,7 +25,7 @@ from ._far_columns import Shift
 from ._fold_targets import Job, Targets
 from ._joint_pass import JointTask
 from ._lanes import LANES
-from ._patterns import parted
+from ._patterns import parted, rows_to_visit
 from ._prepare import prepared, with_columns_of
 from ._problem import Problem
 from ._random import spawn_seed
@@ -87,10 +87,11 @@ class _ExactTargets(Targets):
 
 
 def fit_exact_together(rows, members, jobs: list[Job], codes, y, labels, weight, n_jobs,
-                       memory_limit: int | None, random_state: Any) -> list[Any]:
+                       memory_limit: int | None, random_state: Any,
+                       among: np.ndarray | None = None) -> list[Any]:
     """`_onepass.fit_together` for exact estimators, given what that has read."""
     check_size(rows)
-    stream = _stream(rows, members, codes, y, labels, weight, jobs, random_state)
+    stream = _stream(rows, members, codes, y, labels, weight, jobs, random_state, among)
     targets = _ExactTargets(stream, rows, y, labels)
     for job in jobs:
         try:
@@ -186,17 +187,11 @@ def _prepare(stream: DualStream) -> None:
         stream.exact, stream.place = with_columns_of(stream.work, rows), columns.place
 
 
-def _stream(rows, members, codes, y, labels, weight, jobs, random_state) -> DualStream:
+def _stream(rows, members, codes, y, labels, weight, jobs, random_state, among) -> DualStream:
     """What all models share."""
     state = jobs[0].estimator.random_state if random_state is None else random_state
     (seed,) = spawn_seed(state, 1)
-    union = np.logical_or.reduce(members)
-    if weight is not None:
-        union &= weight > 0
-    visited = np.flatnonzero(union)
-    if not len(visited):
-        visited = np.arange(len(rows))
-    order = row_order(rows, y, visited, True, seed)
+    order = row_order(rows, y, rows_to_visit(members, among, weight), True, seed)
     made: dict[bool, Centre] = {}
 
     def centre(fit_intercept: bool) -> Centre:

@@ -46,18 +46,17 @@ class Job:
     error: Exception | None = None
 
 
-class Alone:
+class Alone(_parallel.Cancellable):
     """A joint model of more classes than there are lanes: trained by itself in the same order."""
 
     def __init__(self, stream: Stream, rows: Rows, job: Job, y: np.ndarray, weight: np.ndarray):
         self.stream, self.X, self.job, self.y, self.weight = stream, rows, job, y, weight
         self.rule, self.plan = job.estimator._rule(), job.estimator._plan(None)
         self.learner = self.report = self.worse = self.error = self.responses = None
-        self.cancelled = False
 
     def cancel(self) -> None:
         """End training soon, from another thread."""
-        self.cancelled = True
+        super().cancel()
         if self.learner is not None:
             self.learner.cancelled = True
 
@@ -67,8 +66,7 @@ class Alone:
         self.learner = make_learner(
             self.X.shape[1], self.X.dtype, self.rule, len(self.job.classes)
         )
-        if self.cancelled:
-            raise _parallel.Cancelled
+        self._look()
         order = _PartOfOrder(self.stream.order(self.plan.shuffle), active)
         try:
             self.report = train(self.learner, self.X, self.y, self.weight, order, self.plan)

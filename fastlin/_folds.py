@@ -117,7 +117,7 @@ def _row_numbers(rows: Any, n: int) -> np.ndarray:
             f"cv must give rows as numbers or as a mask of {n} booleans, got an array of dtype "
             f"{rows.dtype} and shape {rows.shape}."
         )
-    rows = np.ascontiguousarray(rows, np.int64)
+    rows = np.array(rows, np.int64)  # a splitter may change its own later on
     if not len(rows) or (rows.min() >= 0 and rows.max() < n):
         return rows
     outside = (rows < -n) | (rows >= n)

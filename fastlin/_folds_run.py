@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -23,11 +23,10 @@ import numpy as np
 
 from . import _parallel
 from ._answers import answered
+from ._batches import batches
 from ._clone import clone
-from ._exact_pass import fits_exactly_together
-from ._folds import is_classifier, is_pairwise, order_of, trained_on
+from ._folds import is_pairwise, order_of, trained_on
 from ._held_out import held_out_answers, is_leave_one_out
-from ._memory import machine_bytes
 from ._multilabel import is_multilabel
 from ._onepass import fit_together, fits_together
 from ._plan import Outcome, Plan, rows_of_params
@@ -36,9 +35,6 @@ from ._splitters import n_rows, take
 from .pipeline import _fitted_transform
 
 __all__ = ["run"]
-
-# Models that share a pass over the data.
-_PASS = 16
 
 
 @dataclass
@@ -225,14 +221,15 @@ def _flat_tasks(group: _Group, jobs: list[_Job]) -> list[Callable[[], None]]:
     jobs = _without_closed_forms(group, jobs)
     together, alone = _parted(plan, jobs)
     among = trained_on(plan.splits, {job.outcome.split for job in together}, n_rows(group.X))
-    for batch in _batches(together, group.X):
+    keep = plan.keep or not plan.needs_responses_only
+    for batch in batches(together, group.X, keep):
         by_split = {s: _Data(group, s) for s in {job.outcome.split for job in batch}}
         datas = [by_split[job.outcome.split] for job in batch]
         ask = [data.asked for data in datas]
         weight = batch[0].fit_params.get("sample_weight")
         train = [data.train for data in datas]
         answers = _train_together(batch, group.X, plan.y, weight, train, ask, plan.n_jobs,
-                                  plan.keep or not plan.needs_responses_only, among)
+                                  keep, among)
         scores = [
             partial(_score_answers, job, data, z)
             for job, data, z in zip(batch, datas, answers, strict=True)
@@ -268,30 +265,6 @@ def _without_closed_forms(group: _Group, jobs: list[_Job]) -> list[_Job]:
         data = _Data(group, job.outcome.split)
         _score_answers(job, data, z[data.test])
     return others
-
-
-def _batches(jobs: list[_Job], X: Any) -> Iterator[list[_Job]]:
-    """Yield jobs of one kind, as many at a time as the memory for fitted models allows."""
-    of_kind: dict[Any, list[_Job]] = {}
-    for job in jobs:
-        learner = job.made()
-        kind = learner._estimator_type, fits_exactly_together(learner)
-        of_kind.setdefault(kind, []).append(job)
-    for alike in of_kind.values():
-        size = _batch_size(alike[0].group.plan, X) or len(alike)
-        for start in range(0, len(alike), size):
-            yield alike[start : start + size]
-
-
-def _batch_size(plan: Plan, X: Any) -> int | None:
-    """Return how many fitted models memory holds; None if X does not tell its columns."""
-    if len(getattr(X, "shape", ())) != 2:
-        return None
-    K = len(np.unique(plan.y)) if is_classifier(plan.estimator) else 1
-    # an estimator keeps its weights, and what training would go on from
-    one = max(1, 24 * X.shape[1] * (K if K > 2 else 1))
-    limit = machine_bytes() // 4 if plan.memory_limit is None else plan.memory_limit
-    return max(_PASS, limit // one // _PASS * _PASS)
 
 
 def _parted(plan: Plan, jobs: list[_Job]) -> tuple[list[_Job], list[_Job]]:
@@ -383,7 +356,7 @@ def _fit_fold(jobs: list[_Job], data: _Data) -> None:
         return
     seconds = (time.perf_counter() - start) / len(jobs)
     together, alone = _parted(plan, jobs)
-    for batch in _batches(together, data.X_train):
+    for batch in batches(together, data.X_train, keep=True):
         y, rows = data.y_of(train=True), [np.arange(len(data.train))] * len(batch)
         weight = data.params_of(batch[0].fit_params, train=True).get("sample_weight")
         _train_together(batch, data.X_train, y, weight, rows, None, 1, keep=True)

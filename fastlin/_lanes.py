@@ -22,7 +22,7 @@ from ._isa import ISA
 from ._learner import make_learner
 from ._parallel import Cancellable
 from ._patterns import reads, row_patterns, without_idle
-from ._scores import rows_per_call
+from ._scores import rows_per_call, undefined
 
 __all__ = ["LANES", "Model", "Pass", "Stream", "lane_bytes", "lane_counts"]
 
@@ -430,9 +430,5 @@ class Pass(Cancellable):
     def _set_responses(self, model: Model, test: np.ndarray, p: np.ndarray, defined: bool) -> None:
         """Give a model its responses p, a row per lane."""
         model.responses = p[0] if self.width == 1 else np.ascontiguousarray(p.T)
-        if not defined and np.isnan(p).any():
-            row = test[int(np.isnan(p).any(axis=0).argmax())]
-            model.error = ValueError(
-                f"The response of row {row} is not a number: the values of X are too large for "
-                "these weights. Scale the columns of X."
-            )
+        if not defined:
+            model.error = undefined(p.T, test)

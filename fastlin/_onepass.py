@@ -25,7 +25,7 @@ from ._folds import row_numbers
 from ._lanes import LANES, Model, Pass, Stream, lane_bytes, lane_counts
 from ._online import OnlineEstimator
 from ._params import shown
-from ._patterns import parted
+from ._patterns import parted, rows_to_visit
 from ._prepare import prepared
 from ._present import widen, widened_responses
 from ._random import spawn_seed
@@ -159,7 +159,7 @@ def fit_together(
     members, jobs = _jobs(estimators, train, test, len(rows))
     if fits_exactly_together(estimators[0]):
         return fit_exact_together(rows, members, jobs, codes, y, labels, weight, n_jobs,
-                                  memory_limit, random_state)
+                                  memory_limit, random_state, among)
     stream = _stream(rows, members, codes, y, labels, weight, jobs, random_state, among=among)
     targets = Targets(stream, rows, y, labels)
     for job in jobs:
@@ -241,13 +241,7 @@ def _stream(rows, members, codes, y, labels, weight, jobs, random_state, from_ze
     estimators = [job.estimator for job in jobs]
     state = estimators[0].random_state if random_state is None else random_state
     (seed,) = spawn_seed(state, 1)
-    union = np.logical_or.reduce(members) if among is None else among
-    if weight is not None:
-        union = union & (weight > 0)
-    visited = np.flatnonzero(union)
-    if not len(visited):
-        visited = np.arange(len(rows))
-
+    visited = rows_to_visit(members, among, weight)
     # made once, since it looks at all of y; none of these is ever advanced
     made: dict[str, RowOrder] = {}
     for estimator in estimators:
@@ -258,7 +252,7 @@ def _stream(rows, members, codes, y, labels, weight, jobs, random_state, from_ze
     def order(shuffle: bool | str) -> RowOrder:
         return made[str(shuffle)].fork()
 
-    epochs = _EPOCH_COSTS * max(estimator.max_iter for estimator in estimators)
+    epochs = _EPOCH_COSTS * max(estimator._plan(None).sure_epochs for estimator in estimators)
     renumbered, columns = prepared(rows, LANES[-1], epochs, from_zero)
     stream = Stream(
         renumbered, members, codes, 1 if labels is None else len(labels),

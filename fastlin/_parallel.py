@@ -7,6 +7,7 @@ more. Results come in the order of the tasks and never depend on the number of t
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -150,10 +151,14 @@ def feed(
 ) -> list[Any]:
     """Call `work` in each thread with an iterator over the items that it gets, and return the
     results. Items are made in the caller's thread, a few ahead, and each goes to the thread that
-    asks first. The first exception, Ctrl-C included, ends it all as in `run`."""
-    threads = n_threads(n_jobs)
-    if threads == 1:
-        return [work(iter(items))]
+    asks first. The first exception, Ctrl-C included, ends it all as in `run`. No more threads than
+    items are begun, and none for a single one."""
+    threads, items = n_threads(n_jobs), iter(items)
+    # with one thread nothing is made before it is asked for
+    first = list(itertools.islice(items, threads)) if threads > 1 else []
+    items, threads = itertools.chain(first, items), min(threads, len(first))
+    if threads <= 1:
+        return [work(items)]
     from queue import SimpleQueue
 
     made: SimpleQueue[Any] = SimpleQueue()

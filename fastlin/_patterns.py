@@ -12,10 +12,19 @@ from ._memory import machine_bytes
 from ._parallel import n_threads
 from ._params import shown
 
-__all__ = ["parted", "reads", "row_patterns", "without_idle"]
+__all__ = ["parted", "reads", "row_patterns", "rows_to_visit", "without_idle"]
 
 # Up to this many combinations of folds and classes are counted off; more are sorted.
 _MOST_KEYS = 1 << 22
+
+
+def rows_to_visit(members: list[np.ndarray], among: np.ndarray | None,
+                  weight: np.ndarray | None) -> np.ndarray:
+    """The rows whose order is drawn: those of a mask, by default those that any model trains on,
+    but for those of weight 0; all if there are none."""
+    mask = np.logical_or.reduce(members) if among is None else among
+    visited = np.flatnonzero(mask if weight is None else mask & (weight > 0))
+    return visited if len(visited) else np.arange(len(mask))
 
 
 def row_patterns(memberships: list[np.ndarray], codes: np.ndarray | None, n_classes: int,

@@ -97,7 +97,7 @@ def prepared(
     if epochs < fewest or X.nnz * _entry_bytes(X) > machine_bytes() // 4:
         return X, None
     counts, groups = _counted(X, column_bytes, _SMALL_SAMPLE)
-    if groups is not None and n_outputs * n_kept > 1:
+    if groups is not None and n_outputs * n_kept > 1 and X.nnz >= 2 * _SMALL_SAMPLE:
         counts, groups = _counted(X, column_bytes, _SAMPLE)
     if groups is None:
         return X, None

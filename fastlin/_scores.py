@@ -11,7 +11,9 @@ from ._core import losses as _losses
 from ._core import rows as _rows
 from ._core.rows import Rows
 
-__all__ = ["check_dtype", "longest_square", "mean_loss", "rows_per_call", "score_rows"]
+__all__ = [
+    "check_dtype", "longest_square", "mean_loss", "rows_per_call", "score_rows", "undefined",
+]  # fmt: skip
 
 # Stored entries per call of a kernel: about 50 ms.
 _ENTRIES_PER_CALL = 8_000_000
@@ -70,10 +72,20 @@ def score_rows(X: Rows, W: np.ndarray, b: np.ndarray, rows: np.ndarray = _ALL) -
 
 def _checked(p: np.ndarray, rows: np.ndarray, defined: bool) -> np.ndarray:
     """The responses p, if all of them are defined."""
-    if defined:
-        return p
-    place = int(np.isnan(p).any(axis=1).argmax())
-    raise ValueError(
+    error = None if defined else undefined(p, rows)
+    if error is not None:
+        raise error
+    return p
+
+
+def undefined(p: np.ndarray, rows: np.ndarray) -> ValueError | None:
+    """What there is to say of responses p, of shape (n, n_outputs), to rows of X, or if there are
+    none to all, if one is not a number."""
+    lost = np.isnan(p).any(axis=1)
+    if not lost.any():
+        return None
+    place = int(lost.argmax())
+    return ValueError(
         f"The response of row {rows[place] if len(rows) else place} is not a number: the values of "
         "X are too large for these weights. Scale the columns of X."
     )

@@ -27,6 +27,10 @@
 
 enum fl_optimizer { FL_SGD, FL_ADAGRAD, FL_ADADELTA, FL_RMSPROP, FL_ADAM };
 
+FL_INLINE int fl_has_two_moments(int optimizer) {
+    return optimizer == FL_ADADELTA || optimizer == FL_ADAM;
+}
+
 /* Constants of the adaptive step, and the length of the present one. */
 struct fl_adaptive {
     int optimizer;

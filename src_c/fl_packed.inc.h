@@ -54,7 +54,7 @@ FL_INLINE void FL_TYPED(fl_packed_step)(const struct fl_adaptive *a, double sum_
 static void FL_TYPED(fl_packed_row)(const struct fl_adaptive *a, double sum_scale,
                                     struct fl_row row, double slope, void *P, int lazy, void *u,
                                     struct fl_row later) {
-    const int two_moments = a->optimizer == FL_ADADELTA || a->optimizer == FL_ADAM;
+    const int two_moments = fl_has_two_moments(a->optimizer);
     if (FL_TYPED(fl_packed_in_lanes)(a, sum_scale, row, slope, P, lazy, u, later)) return;
     FL_TYPED(fl_prefetch_all)(later);
     if (two_moments && lazy) {

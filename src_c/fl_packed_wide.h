@@ -173,7 +173,7 @@ FL_INLINE fl_p fl_packed_change(const struct fl_packed_constants *c, const int o
 FL_INLINE void fl_packed_some(const struct fl_packed_constants *c, const int optimizer,
                               const int penalty, fl_p g, float *const *own) {
     fl_p w, ma, mb;
-    if (!penalty && optimizer != FL_ADADELTA && optimizer != FL_ADAM) { /* in twos */
+    if (!penalty && !fl_has_two_moments(optimizer)) { /* in twos */
         fl_p low = fl_p_load_twos(own), high = fl_p_load_twos(own + 2);
         w = FL_P(shuffle)(low, high, _MM_SHUFFLE(2, 0, 2, 0));
         ma = FL_P(shuffle)(low, high, _MM_SHUFFLE(3, 1, 3, 1));
@@ -198,7 +198,7 @@ FL_INLINE void fl_packed_some(const struct fl_packed_constants *c, const int opt
 FL_INLINE void fl_packed_by_some(const struct fl_adaptive *a, struct fl_row row, double slope,
                                  float *FL_RESTRICT P, const int optimizer, const int penalty,
                                  struct fl_row later) {
-    const int shift = !penalty && optimizer != FL_ADADELTA && optimizer != FL_ADAM ? 1 : 2;
+    const int shift = !penalty && !fl_has_two_moments(optimizer) ? 1 : 2;
     const struct fl_packed_constants c = fl_packed_prepare(a);
     const fl_p slopes = FL_P(set1)((float)slope);
     const int32_t *j = row.indices;

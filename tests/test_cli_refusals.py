@@ -177,6 +177,11 @@ def test_names_of_the_users_are_not_taken_for_parameters():
     assert one_line(ValueError("alpha must be >= 0, got alpha=-1")) == (
         "--alpha must be >= 0, got --alpha -1"
     )
+    for text in ("the columns B or C hold no numbers.", "classes must be C or alpha"):
+        assert one_line(ValueError(text)) == text
+    assert one_line(ValueError("raise max_iter, tol or the step; lower C or raise alpha.")) == (
+        "raise --epochs, --tol or the step; lower --C or raise --alpha."
+    )
     for name, option in _OPTIONS.items():
         assert option in _OPTION_STRINGS, name
 

@@ -219,7 +219,12 @@ def test_threads_are_fed_what_the_caller_makes(n_jobs):
     assert sorted(k for part in parts for k in part) == list(range(100))
     assert all(part == sorted(part) for part in parts)
     assert makers == {threading.get_ident()}
-    assert feed([], list, n_jobs) == [[]] * n_jobs
+    # no thread without an item, and none but the caller's for one
+    assert feed([], list, n_jobs) == [[]]
+    assert feed(["a"], lambda got: (list(got), threading.get_ident()), n_jobs) == [
+        (["a"], threading.get_ident())
+    ]
+    assert len(feed("ab", list, n_jobs)) == min(2, n_jobs)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])

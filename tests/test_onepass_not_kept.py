@@ -242,18 +242,24 @@ def test_few_runs_of_rows_share_one_read():
 
 
 @pytest.mark.parametrize("memory_limit", [None, 12_000_000, 1_000_000])
-def test_scores_hang_on_no_memory_limit(memory_limit):
+@pytest.mark.parametrize(
+    ("model", "grid", "scoring"),
+    [(LOG, {"alpha": [1e-4, 1e-2]}, None),
+     # a scorer of one's own asks for the models
+     (LOG, {"alpha": [1e-4, 1e-2]}, lambda model, X, y: model.score(X, y)),
+     (LogisticRegression(tol=1e-3), {"C": [0.1, 10.0]}, "neg_log_loss")],
+    ids=["SGD", "SGD, kept", "exact"],
+)  # fmt: skip
+def test_scores_hang_on_no_memory_limit(model, grid, scoring, memory_limit):
     # parts of the rows, which models in other passes train on others of
     rng = np.random.default_rng(1)
     splits = [(own[:60], own[60:90]) for own in (rng.permutation(N) for _ in range(24))]
-    grid = {"alpha": [1e-4, 1e-2]}
-    found = [
-        GridSearchCV(LOG, grid, cv=splits, refit=False, memory_limit=limit).fit(FAR, TWO)
-        for limit in (1 << 40, memory_limit)
-    ]
-    for name, expected in found[0].cv_results_.items():
-        if name.startswith("split"):
-            np.testing.assert_array_equal(found[1].cv_results_[name], expected)
+    searches = [
+        GridSearchCV(model, grid, cv=splits, scoring=scoring, refit=False, memory_limit=limit)
+        .fit(FAR, TWO).cv_results_ for limit in (1 << 40, memory_limit)
+    ]  # fmt: skip
+    found = [[r[name] for name in r if name.startswith("split")] for r in searches]
+    np.testing.assert_array_equal(*found)
 
 
 @pytest.mark.parametrize("model", [LOG, LogisticRegression(), MultinomialNB()],
@@ -265,6 +271,36 @@ def test_rows_of_folds_may_be_views(model):
     np.testing.assert_array_equal(
         cross_val_score(model, X, TWO, cv=views), cross_val_score(model, X, TWO, cv=copies)
     )
+
+
+@pytest.mark.parametrize("model", [LOG, LogisticRegression()], ids=["SGD", "exact"])
+def test_a_splitter_may_go_on_with_its_arrays(model):
+    def splits():
+        rows, rng = np.arange(N), np.random.default_rng(2)
+        for _ in range(4):
+            rng.shuffle(rows)
+            yield rows[:160], rows[160:]
+
+    copies = [(train.copy(), test.copy()) for train, test in splits()]
+    found = cross_validate(model, DENSE, TWO, cv=splits(), return_indices=True)
+    for test, (_, expected) in zip(found["indices"]["test"], copies, strict=True):
+        np.testing.assert_array_equal(test, expected)
+    np.testing.assert_array_equal(
+        found["test_score"], cross_val_score(model, DENSE, TWO, cv=copies)
+    )
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_responses_that_are_no_numbers_name_their_row(keep):
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    y = 3 * X[:, 0]
+    X[250] = 1e308, -1e308
+    steep = SGDRegressor("huber", penalty=None, learning_rate="constant", eta0=1e10, max_iter=3,
+                         tol=None, random_state=0)
+    rows = np.arange(300)
+    (error,) = fit_together([steep], X, y, [rows[:200]], [rows[200:]], keep=keep)
+    with pytest.raises(ValueError, match="The response of row 250 is not a number"):
+        raise error
 
 
 @pytest.mark.parametrize("model", [LogisticRegressionCV, RidgeCV, LassoCV])

@@ -10,6 +10,7 @@ from fastlin import (
     Perceptron,
     SGDClassifier,
     SGDRegressor,
+    cross_val_score,
 )
 from fastlin._data import as_rows, compact_rows
 from fastlin._prepare import only_occurring, prepared
@@ -111,14 +112,16 @@ def test_what_does_not_pay_is_left_alone():
 def test_epochs_that_may_never_come_pay_for_nothing(monkeypatch):
     X, y = bag_of_words(n=200)
     asked = []
-    monkeypatch.setattr(
-        "fastlin._online.prepared",
-        lambda rows, n_outputs, epochs, *_: asked.append(epochs) or (rows, None),
-    )
+    for caller in ("_online", "_onepass"):
+        monkeypatch.setattr(
+            f"fastlin.{caller}.prepared",
+            lambda rows, n_outputs, epochs, *_: asked.append(epochs) or (rows, None),
+        )
     for tol, patience in ((1e-3, 5), (1e-3, 30), (None, 5)):
         model = SGDClassifier(tol=tol, n_iter_no_change=patience, max_iter=20, random_state=0)
         assert (model.fit(X, y).n_iter_ == 20) or tol is not None
-    assert asked == [6, 20, 20]
+        cross_val_score(model, X, y, cv=2)  # where an epoch costs three times as much
+    assert asked == [6, 18, 20, 60, 20, 60]
 
 
 @pytest.mark.filterwarnings("ignore::fastlin.ConvergenceWarning")

@@ -216,12 +216,17 @@ def test_other_arguments_of_fit_keep_models_apart(engine):
 
 
 def test_models_that_memory_does_not_hold_come_in_batches(double, monkeypatch):
-    # 24 bytes for each of 5 columns and 3 classes: 16 models are the least, 33 the most
+    # 8 bytes for each row, and for models that a scorer asks for 24 for each of 5 columns and 3
+    # classes: 16 models are the least
     search = GridSearchCV(SGD, {"alpha": np.logspace(-4, 0, 10)}, cv=4, refit=False)
-    for limit, sizes in ((1, [16, 16, 8]), (33 * 360, [32, 8]), (40 * 360, [32, 8]), (None, [40])):
-        double.calls.clear()
-        search.set_params(memory_limit=limit).fit(X, NAMES)
-        assert [size for size, *_ in double.calls] == sizes
+    for scoring, one in ((lambda model, X, y: model.score(X, y), 8 * len(X) + 360),
+                         (None, 8 * len(X))):
+        for limit, sizes in (
+            (1, [16, 16, 8]), (33 * one, [32, 8]), (40 * one, [32, 8]), (None, [40])
+        ):  # fmt: skip
+            double.calls.clear()
+            search.set_params(memory_limit=limit, scoring=scoring).fit(X, NAMES)
+            assert [size for size, *_ in double.calls] == sizes
     assert_same(*both(double, monkeypatch, lambda: search.fit(X, NAMES).cv_results_))
 
 
