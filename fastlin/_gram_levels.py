@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -86,7 +86,10 @@ def next_level(
     shift = max(bits - min(_MOST_PIECE_BITS, (len(tokens) >> _PIECE_BITS).bit_length()), 0)
     cuts = document_cuts(ends)
     counts = np.zeros((len(cuts), (max(len(below) - 1, 0) >> shift) + 1), np.int64)
-    share = functools.partial(_share, list(enumerate(cuts)), n_jobs)
+
+    def share(task: Callable[[int, tuple[int, int]], None]) -> None:
+        run([functools.partial(task, *each) for each in enumerate(cuts)], n_jobs)
+
     share(lambda k, cut: count_pieces(below.ids, ends, *cut, n, shift, counts[k]))
     sizes = counts.sum(axis=0)
     begins = np.cumsum(sizes) - sizes
@@ -103,7 +106,7 @@ def next_level(
 
         # The longest first, so that threads end together.
         order = np.argsort(-sizes, kind="stable")
-        _share([(k,) for k in order[sizes[order] > 0].tolist()], n_jobs, sort)
+        run([functools.partial(sort, k) for k in order[sizes[order] > 0].tolist()], n_jobs)
     offsets = np.cumsum(n_grams) - n_grams
     level = Level(*np.empty((4, n_grams.sum()), np.uint32), ids)
 
@@ -111,7 +114,7 @@ def next_level(
         here = slice(offsets[k], offsets[k] + n_grams[k])
         split(grams[begins[k] : begins[k] + n_grams[k]], *(array[here] for array in level[:4]))
 
-    _share([(k,) for k in np.flatnonzero(n_grams).tolist()], n_jobs, take)
+    run([functools.partial(take, k) for k in np.flatnonzero(n_grams).tolist()], n_jobs)
     raised = offsets.astype(np.uint32)
     share(lambda k, cut: raise_ids(ids, below.ids, ends, *cut, n, shift, raised))
     return level
@@ -139,6 +142,10 @@ def placed(
     levels: list[Level], before: np.ndarray, wanted: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Put the n-grams that are wanted in order.
+
+    In the order of code points an n-gram stands right before those that it begins, and "a b" before
+    "ab", since a space is less than any word character: so n-grams are in order if they are as
+    lists of words.
 
     Parameters
     ----------
@@ -168,20 +175,6 @@ def placed(
             documents,
         )
     return features, columns, documents
-
-
-def _share(items: list[Any], n_jobs: int | None, task: Callable[..., None]) -> None:
-    """Call a task for each item; threads take one after the other."""
-    # Of an iterator over a list no two threads get the same.
-    shared = iter(items)
-
-    def work() -> None:
-        while (item := next(shared, None)) is not None:
-            if is_cancelled():
-                raise Cancelled
-            task(*item)
-
-    run([work] * min(n_threads(n_jobs), len(items)), n_jobs)
 
 
 def _digits(of_last: bool, bits: int) -> list[tuple[bool, int, int]]:

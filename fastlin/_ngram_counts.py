@@ -89,7 +89,7 @@ def learn(
         Whether few are left out by how many documents have them, so that threads may order theirs
         before it is known which.
     dtype : dtype
-        What counts are returned in, and what holds all of int32.
+        What counts are returned in; no integers narrower than int32.
 
     Returns
     -------
@@ -141,7 +141,7 @@ def _by_levels(
         functools.partial(_count_documents, levels, shortest, ends, cut, columns, len(features))
         for cut in document_cuts(ends)
     ]
-    names, *parts = run([functools.partial(named, nodes, features, None, 1), *tasks], n_jobs)
+    names, *parts = run([functools.partial(named, nodes, features, 1), *tasks], n_jobs)
     vocabulary = Vocabulary(*names, nodes=(nodes, columns, found_in))
     return vocabulary, joined(parts, n_jobs, dtype), documents
 

@@ -140,10 +140,17 @@ def run(
     """
     threads = min(n_threads(n_jobs), len(tasks))
     if threads <= 1:
-        return [task() for task in tasks]
+        return [_begun(task) for task in tasks]
     return _in_threads(
         threads, lambda pool, begin: [pool.submit(begin, task) for task in tasks], cancel
     )
+
+
+def _begun(task: Callable[[], Any]) -> Any:
+    """Call a task, unless its run has been given up."""
+    if is_cancelled():
+        raise Cancelled
+    return task()
 
 
 def feed(
@@ -202,7 +209,7 @@ def _in_threads(
 
     def begin(task: Callable[[], Any]) -> Any:
         _local.run = this
-        return task()
+        return _begun(task)
 
     with ThreadPoolExecutor(threads) as pool:
         try:

@@ -33,6 +33,11 @@ class CsrArrays(NamedTuple):
     data: np.ndarray
 
 
+def _expected(nnz: int, n_rows: int, n_more: int) -> int:
+    """How many entries more rows are likely to have, by those so far, and a tenth."""
+    return int(1.1 * nnz / n_rows * n_more)
+
+
 class RowsOutput:
     """The three arrays of a CSR matrix, growing as rows arrive."""
 
@@ -61,7 +66,7 @@ class RowsOutput:
         size = len(self.indices)
         expected = 0
         if self.expected_rows is not None and hasher.n_rows:
-            expected = int(1.1 * hasher.nnz / hasher.n_rows * self.expected_rows)
+            expected = _expected(hasher.nnz, hasher.n_rows, self.expected_rows)
         # The first rows say little; later, memory that is not used in the end costs nothing.
         most = _TRIAL if size < _TRIAL else max(16 * size, _PLENTY)
         size = max(min(expected, most), size + size // 4, hasher.nnz + hasher.pending_entries)
@@ -142,7 +147,7 @@ class BlocksOutput:
             if self._expected_rows is not None and self._n_rows:
                 # Memory that is not used in the end costs nothing.
                 left = self._expected_rows - self._n_rows
-                expected = nnz + int(1.1 * self._nnz / self._n_rows * left)
+                expected = nnz + _expected(self._nnz, self._n_rows, left)
                 size = max(nnz, min(expected, max(16 * self._nnz, _PLENTY)))
             self._segments.append(_Segment(size, self._dtype))
         segment = self._segments[-1]

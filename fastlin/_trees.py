@@ -79,6 +79,11 @@ def _parsed(texts: list[str], counts: list[int]) -> Trees:
     encoded = [tree.encode("utf-8", "surrogatepass") for tree in texts]
     text, ends = b"".join(encoded), np.cumsum([len(tree) for tree in encoded])
     n_nodes = np.count_nonzero(np.frombuffer(text, np.uint8) == ord("("))
+    if n_nodes > np.iinfo(np.int32).max:
+        raise ValueError(
+            f"samples must have at most {np.iinfo(np.int32).max:,} brackets in all, got "
+            f"{n_nodes:,}; take fewer at a time."
+        )
     sizes, starts = np.zeros(len(texts), np.int64), np.zeros(n_nodes + 1, np.int64)
     production, children = np.empty((2, n_nodes), np.int32)
     # between two words there is a byte at least

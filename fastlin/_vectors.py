@@ -143,9 +143,7 @@ def in_strips(block: Callable[[slice], np.ndarray], n_rows: int, n_columns: int,
     step = max(1, min(_STRIP // max(1, n_columns), -(-n_rows // _parallel.n_threads(n_jobs))))
 
     def fill(rows: slice) -> None:
-        """A strip, unless the run is given up."""
-        if _parallel.is_cancelled():
-            raise _parallel.Cancelled
+        """A strip."""
         out[rows] = block(rows)
 
     tasks = [partial(fill, slice(k, min(k + step, n_rows))) for k in range(0, n_rows, step)]
@@ -160,9 +158,7 @@ def in_triangle(block: Callable[[slice, int], np.ndarray], n: int,
     step = max(1, min(_STRIP // max(1, n), _FEW_ROWS))
 
     def fill(rows: slice) -> None:
-        """A strip and its mirror image, unless the run is given up."""
-        if _parallel.is_cancelled():
-            raise _parallel.Cancelled
+        """A strip and its mirror image."""
         found, size = block(rows, rows.start), rows.stop - rows.start
         mirror(found[:, :size])
         out[rows, rows.start :] = found

@@ -134,7 +134,8 @@ class Vocabulary:
         return self._mapping
 
     def table(self, kind: int, is_whole: bool) -> tuple[NgramTable, np.ndarray]:
-        """Return a table that has the n-grams, and the column of each of its numbers.
+        """Return a table that has the n-grams, and the column of each of its numbers; it is made
+        when it is first asked for, since `fit_transform` does without.
 
         `kind` is that of the units; `is_whole` says that an n-gram is one word, spaces included.
         """
@@ -224,23 +225,24 @@ def _entered_nodes(table: NgramTable, nodes: Nodes, kind: int) -> np.ndarray:
 def ordered(
     nodes: Nodes, wanted: np.ndarray, n_jobs: int | None
 ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
-    """Return the numbers that are wanted in the order of their n-grams, and the names of these:
-    their bytes, and where each ends.
+    """Return the numbers that are wanted, of words or of n-grams of characters, in their order, and
+    the names of these: their bytes, and where each ends.
 
-    In the order of code points, which is that of bytes in UTF-8, an n-gram stands right before
-    those that it begins, and "a b" before "ab", since a space is less than any word character: so
-    n-grams are in order if they are as lists of units. Such a list comes at the place of the list
-    without its last unit, plus what stands between.
+    In the order of code points, which is that of bytes in UTF-8, an n-gram of characters stands
+    right before those that it begins: it comes at the place of the one without its last character,
+    plus what stands between.
     """
+    if nodes.is_word.any():
+        features = np.flatnonzero(wanted)
+        features = features[np.argsort(word_ranks(nodes, wanted)[features])]
+        return features, named(nodes, features, n_jobs)
     depth = np.empty(len(wanted), np.int32)
     write_depths(nodes.is_word, nodes.before, depth)
     needed = np.array(wanted)
     levels = _levels(nodes, depth, needed)
-    rank = word_ranks(nodes, needed) if nodes.is_word.any() else None
     position = np.zeros(len(wanted), np.uint32)
     for k, level in enumerate(levels):
-        symbols = nodes.last[level] if rank is None else rank[nodes.last[level] if k else level]
-        order = _order(position[nodes.before[level]] if k else None, symbols)
+        order = _order(position[nodes.before[level]] if k else None, nodes.last[level])
         levels[k] = level = level[order]
         if k + 1 < len(levels):
             position[level] = np.arange(len(level), dtype=np.uint32)
@@ -250,7 +252,7 @@ def ordered(
     features = np.empty(np.count_nonzero(wanted), np.int64)
     for k, level in enumerate(levels):
         place_level(level, nodes.before, k == 0, wanted.view(np.uint8), size, free, features)
-    return features, named(nodes, features, depth, n_jobs)
+    return features, _characters_named(nodes, features, depth)
 
 
 def _order(first: np.ndarray | None, second: np.ndarray) -> np.ndarray:
@@ -269,7 +271,7 @@ def _order(first: np.ndarray | None, second: np.ndarray) -> np.ndarray:
 
 def _levels(nodes: Nodes, depth: np.ndarray, needed: np.ndarray) -> list[np.ndarray]:
     """Return the numbers by length of their n-grams: those needed, which then include all that
-    they consist of."""
+    they begin with."""
     longest = int(depth.max(initial=0))
     if longest <= 16:
         # No n-gram is of no unit.
@@ -282,8 +284,6 @@ def _levels(nodes: Nodes, depth: np.ndarray, needed: np.ndarray) -> list[np.ndar
         levels[k] = level = levels[k][needed[levels[k]]]
         if k:
             needed[nodes.before[level]] = True
-            if nodes.is_word.any():
-                needed[nodes.last[level]] = True
     while levels and not len(levels[-1]):
         levels.pop()
     return levels
@@ -323,19 +323,24 @@ def _tied(values: np.ndarray) -> np.ndarray:
     return tied
 
 
-def named(
-    nodes: Nodes, features: np.ndarray, depth: np.ndarray | None, n_jobs: int | None
+def _characters_named(
+    nodes: Nodes, features: np.ndarray, depth: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the names of numbers, one behind the other, and where each ends; `depth` is of how
-    many characters numbers are, if units are these."""
-    if depth is not None and not nodes.is_word.any():
-        ends = np.cumsum(depth[features], dtype=np.int64)
-        codes = np.empty(ends[-1], np.uint32)
-        write_characters(nodes.before, nodes.last, features, ends, codes)
-        text = codes.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
-        sizes = 1 + sum((codes >= limit).astype(np.int64) for limit in (0x80, 0x800, 0x10000))
-        encoded = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
-        return encoded, np.cumsum(sizes)[ends - 1]
+    """Return the names of n-grams of characters, one behind the other, and where each ends; `depth`
+    is of how many each is."""
+    ends = np.cumsum(depth[features], dtype=np.int64)
+    codes = np.empty(ends[-1], np.uint32)
+    write_characters(nodes.before, nodes.last, features, ends, codes)
+    text = codes.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+    sizes = 1 + sum((codes >= limit).astype(np.int64) for limit in (0x80, 0x800, 0x10000))
+    encoded = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
+    return encoded, np.cumsum(sizes)[ends - 1]
+
+
+def named(
+    nodes: Nodes, features: np.ndarray, n_jobs: int | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the names of words and their n-grams, one behind the other, and where each ends."""
     ends = np.empty(len(features), np.int64)
     write_name_ends(nodes.is_word, nodes.before, nodes.last, features, ends)
     names = np.empty(ends[-1], np.uint8)

@@ -358,7 +358,7 @@ class CountVectorizer(TextAnalysis, Estimator):
         return kept
 
     def _count_dtype(self) -> Any:
-        """Return what counts come in: the dtype of the values, if that holds all of int32."""
+        """Return what counts come in: the dtype of the values, or int32 where that is narrower."""
         dtype = np.dtype(self.dtype)
         is_narrow = dtype.kind in "iu" and np.iinfo(dtype).max < np.iinfo(np.int32).max
         return np.dtype(np.int32) if self.binary or is_narrow else dtype
@@ -372,8 +372,8 @@ class CountVectorizer(TextAnalysis, Estimator):
                 f"dtype {dtype} holds counts of at most {np.iinfo(dtype).max}, but a document has "
                 f"one of its n-grams {most} times; take a wider dtype."
             )
-        ones = np.ones(len(rows.data), dtype) if self.binary else None
-        rows = rows._replace(data=rows.data.astype(dtype, copy=False) if ones is None else ones)
+        data = np.ones(len(rows.data)) if self.binary else rows.data
+        rows = rows._replace(data=data.astype(dtype, copy=False))
         self._weigh(rows)
         return as_output(rows, len(self._name_ends), self.output)
 

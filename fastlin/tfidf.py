@@ -13,7 +13,7 @@ from ._base import Estimator, TransformerMixin
 from ._core.ngrams import normalise_rows
 from ._data import rows_of
 from ._exceptions import not_fitted
-from ._parallel import Cancelled, is_cancelled, run
+from ._parallel import run
 from ._params import Boolean, Constraint, FloatType, OneOf, shown
 from ._text_docs import ANALYSIS_NOTES, ANALYSIS_PARAMETERS, DF_PARAMETERS, N_JOBS
 from ._text_rows import CsrArrays
@@ -102,8 +102,6 @@ class Weighted:
 
     def _weigh_rows(self, idf: np.ndarray | None, rows: CsrArrays, ends: np.ndarray) -> None:
         """Turn the counts of some rows into tf-idf."""
-        if is_cancelled():
-            raise Cancelled
         data = rows.data[ends[0] : ends[-1]]
         if self.sublinear_tf:
             np.log(data, data)

@@ -13,8 +13,13 @@ ascending, and numbered. So all memory is read and written in streams or lies in
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memset
 
+from .names cimport begin_of
+
+cdef enum:
+    MOST_BITS = 10
+
 # Bits of the largest digit.
-DIGIT_BITS = 10
+DIGIT_BITS = MOST_BITS
 
 cdef struct Occurrence:
     uint32_t before
@@ -30,11 +35,6 @@ cdef int checked(const int64_t[::1] ends, int64_t first, int64_t last, int64_t n
     if last and ends[last - 1] > n:
         raise IndexError
     return 0
-
-
-cdef inline int64_t begin_of(const int64_t[::1] ends, int64_t document) noexcept nogil:
-    """Return where a document begins."""
-    return ends[document - 1] if document else 0
 
 
 def write_tokens(const uint32_t[::1] numbers, const uint32_t[::1] place, uint32_t[::1] tokens):
@@ -114,9 +114,9 @@ def sort_digit(
     cdef const Occurrence *given = <const Occurrence *>&grams[0, 0]
     cdef Occurrence *sorted = <Occurrence *>&out[0, 0]
     cdef int64_t i, n = grams.shape[0], sum = 0, count
-    cdef int64_t start[1 << 10]
+    cdef int64_t start[1 << MOST_BITS]
     cdef uint32_t digit, mask = (<uint32_t>1 << bits) - 1
-    if not (1 <= bits <= 10 and grams.shape[1] == out.shape[1] == 4 and out.shape[0] >= n):
+    if not (1 <= bits <= MOST_BITS and grams.shape[1] == out.shape[1] == 4 and out.shape[0] >= n):
         raise ValueError
     with nogil:
         memset(start, 0, sizeof(start))

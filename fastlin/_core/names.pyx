@@ -160,11 +160,6 @@ cdef void write_back(
 # Lists to one
 
 
-cdef inline int64_t begin_of(const int64_t[::1] ends, int64_t i) noexcept nogil:
-    """Return where name i begins."""
-    return ends[i - 1] if i else 0
-
-
 cdef inline int compared(
     const uint8_t *a, int64_t a_size, const uint8_t *b, int64_t b_size
 ) noexcept nogil:
