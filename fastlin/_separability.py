@@ -62,12 +62,9 @@ class Separability:
     fit_intercept : bool
         Whether hyperplanes have an intercept.
 
-    References
-    ----------
-    .. [1] P. Gordan, "Ueber die Aufloesung linearer Gleichungen mit reellen Coefficienten",
-       Mathematische Annalen 6, 1873.
-    .. [2] A. B. J. Novikoff, "On convergence proofs on perceptrons", Symposium on the Mathematical
-       Theory of Automata, 1962.
+    See Also
+    --------
+    separability : What finds it; its references are those of the proofs.
 
     Examples
     --------
