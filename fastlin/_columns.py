@@ -19,6 +19,7 @@ import numpy as np
 from ._core.encode import number_objects
 from ._core.strings import ArrowStrings
 from ._exceptions import errors_about
+from ._kinds import is_sparse
 from ._parallel import run
 from ._params import is_nan
 from ._targets import refuse_lazy, refuse_masked
@@ -110,7 +111,7 @@ def without_missing(column: Coded, refuses: bool, j: int, name: str | None) -> C
 
 def table_shape(X: Any) -> tuple[int, int]:
     """Check that X is a table; its numbers of rows and columns."""
-    if hasattr(X, "tocsr"):
+    if is_sparse(X):
         raise TypeError(
             "Sparse data was passed for X, but categories need dense data; use X.toarray()."
         )
@@ -178,7 +179,7 @@ def _named_errors(code: Callable, column: Callable, j: int) -> Coded:
 
 def as_table(X: Any) -> np.ndarray:
     """Return what is no frame as an array; lists that mix types keep their objects."""
-    if hasattr(X, "tocsr"):
+    if is_sparse(X):
         table_shape(X)
     refuse_masked(X, "X")
     refuse_lazy(X, "X")

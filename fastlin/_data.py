@@ -15,6 +15,7 @@ import numpy as np
 from ._core import rows as _rows
 from ._core.rows import Rows
 from ._decimal import as_float64
+from ._kinds import is_sparse
 from ._memory import check_dense
 from ._targets import refuse_lazy, refuse_masked
 from ._validation import check_feature_names, check_n_features
@@ -63,7 +64,7 @@ def as_rows(X: Any, dtype: Any = None) -> Rows:
         return X if dtype is None or X.dtype == dtype else _retype(X, np.dtype(dtype))
     if dtype is not None and np.dtype(dtype) not in (np.float32, np.float64):
         raise ValueError(f"dtype must be float32 or float64, got {dtype!r}.")
-    if hasattr(X, "tocsr"):
+    if is_sparse(X):
         return _sparse_rows(X, dtype)
     return _dense_rows(X, dtype)
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ._class_counts import rows_per_class
 from ._exceptions import warn
+from ._kinds import is_sparse
 from ._multilabel import as_array, is_multilabel
 from ._params import Integer, shown
 from ._splitters import KFold, StratifiedKFold, n_rows
@@ -54,7 +55,7 @@ def checked_data(X: Any, y: Any) -> tuple[Any, Any]:
     if n == 0:
         raise ValueError("X has 0 sample(s) while a minimum of 1 is required.")
     if y is not None:
-        y = y if hasattr(y, "iloc") or hasattr(y, "tocsr") else as_array(y)
+        y = y if hasattr(y, "iloc") or is_sparse(y) else as_array(y)
         if n_rows(y) != n:
             raise ValueError(f"X and y must have the same number of rows: {n} and {n_rows(y)}.")
     return X, y
@@ -137,7 +138,7 @@ def order_of(rows: np.ndarray) -> str:
 
 def has_classes(y: Any) -> bool:
     """Say whether a target holds one class for each row."""
-    if y is None or hasattr(y, "tocsr") or is_multilabel(y):
+    if y is None or is_sparse(y) or is_multilabel(y):
         return False
     y = np.asarray(y)
     if y.ndim != 1 and y.shape[1:] != (1,):

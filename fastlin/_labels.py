@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._exceptions import warn
+from ._kinds import is_sparse
 from ._validation import effective_weight, encode_labels, listed
 
 __all__ = ["absent_classes", "check_all_know", "fractions", "labels_of", "weights_of"]
@@ -70,19 +71,19 @@ def fractions(y: Any) -> np.ndarray | None:
             return None
     elif len(getattr(y, "shape", ())) != 2:
         return None
-    is_sparse = hasattr(y, "tocsr")
+    sparse = is_sparse(y)
     try:
-        table = y if is_sparse else np.asarray(y)
+        table = y if sparse else np.asarray(y)
     except ValueError:
         return None  # rows of different lengths
     if table.dtype.kind != "f" or table.ndim != 2 or table.shape[1] < 2:
         return None
     # a sparse matrix of labels, of which there may be many, is not filled up to find that out
-    stored = y.tocoo().data if is_sparse else table
+    stored = y.tocoo().data if sparse else table
     within = (((stored >= 0) & (stored <= 1)) | np.isnan(stored)).all()
     if not within or not ((stored > 0) & (stored < 1)).any():
         return None
-    table = y.toarray() if is_sparse else table
+    table = y.toarray() if sparse else table
     undefined = np.isnan(table)
     if undefined.any():
         row, column = np.argwhere(undefined)[0]

@@ -30,16 +30,20 @@ def responses(estimator: Any, X: Any) -> np.ndarray:
     Plain arrays and CSR matrices of the weights' own type go straight to a kernel that checks them
     on its way; whatever that one doesn't take, wrong input above all, goes through the door.
     """
+    fields = vars(estimator)
+    z = _respond.at_once(fields, X, _PRODUCTS_PER_CALL)
+    if z is not None:
+        return z
     estimator._check_fitted()
-    W, b, z = estimator.coef_, estimator.intercept_, None
+    W, b = estimator.coef_, estimator.intercept_
+    if isinstance(b, float):
+        b = np.array([b])
     # arrays without names are no concern of a model without names; coef_ may have been set by hand
     whole = type(W) is type(b) is np.ndarray and W.ndim and W.size == b.size * W.shape[-1] > 0
-    if whole and "feature_names_in_" not in vars(estimator):
+    if whole and "feature_names_in_" not in fields:
         if type(X) is np.ndarray and X.ndim == 2 and X.shape[1] == W.shape[-1]:
-            z = _respond.dense_at_once(X, W, b, _PRODUCTS_PER_CALL)
-            if z is None:
-                z = _dense_responses(X, W, b)
-        elif getattr(X, "format", None) == "csr":
+            z = _dense_responses(X, W, b)
+        elif _respond.is_csr(X):
             z = _csr_responses(X, W, b)
     return _checked_responses(estimator, X) if z is None else z
 
@@ -64,10 +68,6 @@ def _csr_responses(X: Any, W: np.ndarray, b: np.ndarray) -> np.ndarray | None:
     products = len(values) * K
     # turning the weights round costs as much as visiting each of them
     by_feature = K > 1 and products > W.size
-    if not by_feature:
-        z = _respond.csr_at_once(values, indices, indptr, d, W, b, _PRODUCTS_PER_CALL)
-        if z is not None:
-            return z
     out, W = np.empty(n if K == 1 else (n, K)), np.ascontiguousarray(W.T) if by_feature else W
     piece = 1 + n * _PRODUCTS_PER_CALL // max(products, 1)
     for start in range(0, n, piece):
@@ -138,7 +138,8 @@ class LinearClassifierMixin(SparsifyMixin, ClassifierMixin):
         ValueError
             If X has another number of columns or holds NaN or infinity.
         """
-        return self._decoded(responses(self, X))
+        z, fields = responses(self, X), vars(self)
+        return self._decoded(z) if "code_" in fields or "thresholds_" in fields else z
 
     def _has_code(self) -> bool:
         """Whether the responses are those of the columns of a code."""
@@ -175,7 +176,7 @@ class LinearClassifierMixin(SparsifyMixin, ClassifierMixin):
         z = self.decision_function(X)
         if has_labels(self):
             return above_thresholds(self, z)
-        return self.classes_.take(_respond.codes(z))
+        return self.classes_[_respond.codes(z)]
 
     def predict_labels(self, X: Any) -> list[set]:
         """Return the predicted labels of each row, of a model that was fitted to several per row.

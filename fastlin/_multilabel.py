@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ._exceptions import warn
+from ._kinds import is_sparse, names_of_columns
 from ._params import shown
 from ._targets import (
     check_target,
@@ -89,7 +90,7 @@ def has_labels(estimator: Any) -> bool:
 
 def is_multilabel(y: Any) -> bool:
     """Whether a target says more than one thing of each row, rightly or wrongly."""
-    if hasattr(y, "tocsr"):
+    if is_sparse(y):
         return True
     if not isinstance(y, (list, tuple)):
         shape = getattr(y, "shape", ())
@@ -127,7 +128,7 @@ def target_of(estimator: Any, y: Any, n_samples: int, numeric: bool = False) -> 
 
 def _read(estimator: Any, y: Any, n_samples: int | None) -> Labels:
     """The labels of a target that `is_multilabel`."""
-    if hasattr(y, "tocsr"):
+    if is_sparse(y):
         labels = _of_sparse(y)
     else:
         refuse_masked(y, "y")
@@ -162,12 +163,11 @@ def _as_matrix(y: Any) -> np.ndarray | None:
 
 def column_names(y: Any) -> np.ndarray | None:
     """The names of the columns of a data frame, if all are strings and no two the same."""
-    names = getattr(y, "column_names", getattr(y, "columns", None))
-    if names is None or callable(names):
+    names = names_of_columns(y)
+    if not names:
         return None
-    names = list(names)
     told = all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
-    return np.array(names) if told and names else None
+    return np.array(names) if told else None
 
 
 def _of_dense(matrix: np.ndarray, names: np.ndarray | None = None) -> Labels:

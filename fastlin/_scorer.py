@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._core.scorer import LinearScorer
+from ._kinds import is_sparse
 from ._sparse_weights import dense_weights
 
 __all__ = ["Scorer", "scorer_of"]
@@ -65,7 +66,7 @@ class Scorer(LinearScorer):
 
     def _explain_dense(self, x: Any) -> None:
         """The same for a dense row."""
-        if hasattr(x, "tocsr"):
+        if is_sparse(x):
             raise TypeError(
                 "x must be an array, got a sparse matrix; pass the columns and the values of its "
                 "row: scorer(row.indices, row.data)."

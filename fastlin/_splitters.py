@@ -16,6 +16,7 @@ import numpy as np
 
 from ._core.rows import Rows
 from ._exceptions import warn
+from ._kinds import is_sparse
 from ._params import Boolean, Integer, RandomState, Real, shown
 from ._row_slices import rows_taken
 from ._targets import check_target, encode_labels
@@ -52,11 +53,11 @@ def take(X: Any, rows: np.ndarray) -> Any:
         return None
     if isinstance(X, Rows):
         return rows_taken(X, rows)
-    if hasattr(X, "take_rows"):
-        return X.take_rows(rows)
     if hasattr(X, "iloc"):
         return X.iloc[rows]
-    if hasattr(X, "tocsr"):
+    if hasattr(X, "take_rows"):
+        return X.take_rows(rows)
+    if is_sparse(X):
         return X.tocsr()[rows]
     if isinstance(X, (list, tuple)):
         return [X[row] for row in rows.tolist()]

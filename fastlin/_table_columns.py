@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._columns import as_table
+from ._kinds import is_sparse
 from ._params import is_bool, shown
 
 __all__ = ["Choice", "chosen_columns", "places_by_name", "select_columns"]
@@ -110,7 +111,7 @@ def select_columns(X: Any, choice: Choice) -> Any:
         return X.select([X.columns[place] for place in places])
     if hasattr(X, "column_names"):
         return X.column(places[0]) if choice.is_flat else X.select(places)
-    if hasattr(X, "tocsr"):
+    if is_sparse(X):
         if choice.is_flat:
             raise ValueError(
                 f"a single column of a sparse X must stay a table: write [{places[0]}] for "

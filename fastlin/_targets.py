@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ._exceptions import warn
+from ._kinds import is_sparse
 from ._params import is_nan, shown
 
 __all__ = [
@@ -91,7 +92,7 @@ def check_target(
 
 def _as_array(y: Any) -> np.ndarray:
     """Convert a list, series or array to an array, without turning numbers into strings."""
-    if hasattr(y, "tocsr"):
+    if is_sparse(y):
         raise TypeError("y is a sparse matrix, but a dense target is required; use y.toarray().")
     refuse_masked(y, "y")
     refuse_lazy(y, "y")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ._exceptions import warn
+from ._kinds import is_sparse, names_of_columns
 from ._params import shown
 from ._targets import (
     check_classification_targets,
@@ -40,13 +41,9 @@ __all__ = [
 
 def _column_names(X: Any) -> np.ndarray | None:
     """Return the column names of a data frame if all are strings, None for anything else."""
-    # pyarrow's `columns` are the data, its `column_names` the names.
-    names = getattr(X, "column_names", None)
-    if names is None and (hasattr(X, "iloc") or hasattr(X, "get_columns")):
-        names = getattr(X, "columns", None)
-    if names is None or len(names) == 0:
+    names = names_of_columns(X)
+    if not names:
         return None
-    names = list(names)
     strings = sum(isinstance(name, str) for name in names)
     if strings == len(names):
         return np.array(names, dtype=object)
@@ -211,7 +208,7 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray | None
     """
     if sample_weight is None:
         return None
-    if hasattr(sample_weight, "tocsr"):
+    if is_sparse(sample_weight):
         raise TypeError("sample_weight must be a dense array, got a sparse matrix.")
     refuse_masked(sample_weight, "sample_weight")
     try:

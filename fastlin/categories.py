@@ -15,6 +15,7 @@ import numpy as np
 from ._base import Estimator, TransformerMixin
 from ._category_plan import plan_column, positions_in
 from ._columns import Coded, coded_columns, table_shape, without_missing
+from ._core.rows import Rows
 from ._exceptions import warn
 from ._indicators import ones_result
 from ._parallel import run
@@ -429,7 +430,7 @@ class OneHotEncoder(TransformerMixin, Estimator):
         """Return for each row and feature the local number of the largest positive entry, or -1."""
         from scipy.sparse import csr_matrix, issparse
 
-        if hasattr(X, "to_csr"):
+        if isinstance(X, Rows):
             X = X.to_csr()
         X = X if issparse(X) else np.asarray(X)
         if X.ndim != 2 or X.shape[1] != self._starts[-1]:

@@ -11,9 +11,11 @@ import numpy as np
 from ._base import TransformerMixin
 from ._clone import clone
 from ._columns import as_table, is_frame, table_shape
+from ._core.rows import Rows
 from ._delegation import passes
 from ._exceptions import errors_about
 from ._hstack import joined
+from ._kinds import is_sparse
 from ._named_parts import NamedParts, named_by_class
 from ._parallel import run
 from ._params import Boolean, Constraint, Either, HasMethods, Integer, OneOf, shown
@@ -354,9 +356,9 @@ class ColumnTransformer(TransformerMixin, NamedParts):
 
 def _table(X: Any) -> tuple[Any, int]:
     """Return X as something whose columns can be taken, and how many it has."""
-    if hasattr(X, "to_csr"):
+    if isinstance(X, Rows):
         X = X.to_csr()
-    if hasattr(X, "tocsr"):
+    if is_sparse(X):
         return X, X.shape[1]
     if not is_frame(X):
         X = as_table(X)

@@ -5,7 +5,16 @@ import datetime
 import numpy as np
 import pytest
 
-from fastlin import HashingVectorizer, OneHotEncoder, SGDClassifier, SGDRegressor, as_rows
+from fastlin import (
+    ColumnTransformer,
+    HashingVectorizer,
+    LogisticRegression,
+    OneHotEncoder,
+    SGDClassifier,
+    SGDRegressor,
+    as_rows,
+    cross_val_score,
+)
 
 TIMES = [datetime.datetime(2020, 1, day) for day in (1, 2, 3, 4)]
 LIBRARIES = ["pandas", "polars", "pyarrow"]
@@ -92,3 +101,35 @@ def test_a_query_that_was_not_run_is_no_data():
 def test_missing_values_of_frames_are_placed(library):
     with pytest.raises(ValueError, match="contains NaN, first at row 1, column 0"):
         as_rows(frame(library, {"a": [1, None, 3]}))
+
+
+# What sparse matrices, other frames and Rows are told by
+TELLING = [
+    "tocsr", "format", "to_csr", "column_names", "layout", "names", "codes", "data", "indptr",
+    "toarray", "categories", "type", "schema", "take_rows", "to_arrow", "chunks", "dtypes_",
+]
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("name", TELLING)
+def test_no_column_name_makes_another_kind_of_a_frame(library, name):
+    """Columns of pandas frames are attributes too."""
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    y = (X[:, 0] > 0).astype(int)
+    table = frame(library, {name: X[:, 0], "b": X[:, 1]})
+    plain = SGDClassifier(random_state=0).fit(X, y)
+    named = SGDClassifier(random_state=0).fit(table, y)
+    assert named.feature_names_in_.tolist() == [name, "b"]
+    np.testing.assert_array_equal(named.coef_, plain.coef_)
+    np.testing.assert_array_equal(named.decision_function(table), plain.decision_function(X))
+    with pytest.warns(UserWarning, match="fitted without feature names"):
+        np.testing.assert_array_equal(plain.decision_function(table), plain.decision_function(X))
+    labels = frame(library, {name: y, "b": 1 - y})
+    several = LogisticRegression().fit(X, labels)
+    assert several.classes_.tolist() == [name, "b"]
+    passed = ColumnTransformer([("all", "passthrough", [name, "b"])]).fit_transform(table)
+    np.testing.assert_array_equal(passed, X)
+    assert len(OneHotEncoder().fit(labels).categories_) == 2
+    scores = cross_val_score(SGDClassifier(random_state=0), table, y, cv=3)
+    np.testing.assert_array_equal(
+        scores, cross_val_score(SGDClassifier(random_state=0), X, y, cv=3))

@@ -5,7 +5,7 @@ import pytest
 from layouts import LAYOUTS
 from scipy import sparse
 
-from fastlin import Perceptron, SGDClassifier, SGDRegressor, _linear, _probability
+from fastlin import Perceptron, Ridge, SGDClassifier, SGDRegressor, _linear, _probability
 from fastlin._core import respond
 
 N_OUTPUTS = pytest.mark.parametrize("n_outputs", [1, 3, 30])
@@ -60,13 +60,24 @@ def test_the_short_way_and_the_door_agree(n_outputs, dtype, form, monkeypatch):
     np.testing.assert_allclose(m.decision_function(X), whole, rtol=rtol, atol=rtol)
 
 
+def _in_pieces(m, X, monkeypatch):
+    """Predictions of a few rows at a time."""
+    with monkeypatch.context() as patch:
+        patch.setattr(_linear, "_PRODUCTS_PER_CALL", 1)
+        return m.predict(X)
+
+
 def test_plain_arrays_do_not_go_through_the_door(monkeypatch):
-    monkeypatch.setattr(_linear, "rows_of", None)
     X = np.eye(12)
+    ridge = Ridge().fit(X, np.arange(12))
+    assert isinstance(ridge.intercept_, float)
+    monkeypatch.setattr(_linear, "rows_of", None)
     for held in (X, sparse.csr_matrix(X), X[:1], sparse.csr_matrix(X)[:1], X[:, ::-1].copy()):
         for n_outputs in (1, 3):
             model(n_outputs).predict(held)
         model(1, kind=SGDRegressor).predict(held)
+        np.testing.assert_allclose(ridge.predict(held), held @ ridge.coef_ + ridge.intercept_)
+        np.testing.assert_array_equal(_in_pieces(ridge, held, monkeypatch), ridge.predict(held))
     with pytest.raises(TypeError):  # the patch is in the way
         model(1).predict(X[:, ::-1])
 

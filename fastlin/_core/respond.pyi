@@ -25,18 +25,8 @@ def csr(
     start: int,
     stop: int,
 ) -> bool: ...
-def dense_at_once(
-    X: NDArray[Any], W: _Floats, b: NDArray[np.float64], most: int
-) -> NDArray[np.float64] | None: ...
-def csr_at_once(
-    values: NDArray[Any],
-    indices: NDArray[Any],
-    indptr: NDArray[Any],
-    d: int,
-    W: _Floats,
-    b: NDArray[np.float64],
-    most: int,
-) -> NDArray[np.float64] | None: ...
+def is_csr(X: Any) -> bool: ...
+def at_once(fields: dict[str, Any], X: Any, most: int) -> NDArray[np.float64] | None: ...
 def codes(z: NDArray[np.float64]) -> NDArray[np.intp]: ...
 def sigmoid_pairs(
     z: NDArray[np.float64], out: NDArray[np.float64], start: int, stop: int

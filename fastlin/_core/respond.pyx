@@ -4,7 +4,7 @@ The functions for arrays return False instead of a message where anything is unu
 the package then looks again, and either says what is wrong or converts. That a response is finite
 shows that the values are: no product or sum brings NaN or infinity back to a number."""
 
-from numpy import ascontiguousarray, empty, float64, intp
+from numpy import array, ascontiguousarray, empty, float64, intp, ndarray
 
 from cpython.buffer cimport PyBUF_ND, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
@@ -117,9 +117,10 @@ cdef bint csr_piece(const Linear *m, const Csr *X, double *z, Py_ssize_t start,
     return True
 
 
-cdef bint open_linear(Linear *m, const Py_buffer *W, const Py_buffer *b, const Py_buffer *out,
-                      bint narrow, Py_ssize_t n, Py_ssize_t d) noexcept:
+cdef bint open_linear(Linear *m, const Py_buffer *views, bint narrow, Py_ssize_t n,
+                      Py_ssize_t d) noexcept:
     """Whether weights, intercepts and responses are of the types and sizes that belong together."""
+    cdef const Py_buffer *W = &views[0], *b = &views[1], *out = &views[2]
     if b.ndim != 1 or not is_double(b) or not is_double(out):
         return False
     if not (is_float(W) if narrow else is_double(W)):
@@ -129,45 +130,30 @@ cdef bint open_linear(Linear *m, const Py_buffer *W, const Py_buffer *b, const P
     return W.len == m.K * d * W.itemsize and out.len == n * m.K * out.itemsize
 
 
-cpdef bint dense(X, W, b, out, Py_ssize_t start, Py_ssize_t stop) except -1:
-    """out[start:stop] = X W^T + b; X of shape (n, d), W (K, d), b (K,) and out (n, K)."""
-    cdef Py_buffer views[4]
-    cdef int opened = 0, k
+cdef bint run_dense(Py_buffer *views, Py_ssize_t start, Py_ssize_t stop) noexcept:
+    """`dense` of the buffers of its arrays."""
     cdef bint done = False
     cdef Linear m
-    for array in (X, W, b, out):
-        if not open_buffer(array, &views[opened]):
-            break
-        opened += 1
-    if (opened == 4 and views[0].ndim == 2 and 0 <= start <= stop <= views[0].shape[0]
+    if (views[0].ndim == 2 and 0 <= start <= stop <= views[0].shape[0]
             and (is_float(&views[0]) or is_double(&views[0]))
-            and open_linear(&m, &views[1], &views[2], &views[3], is_float(&views[0]),
-                            views[0].shape[0], views[0].shape[1])):
+            and open_linear(&m, &views[1], is_float(&views[0]), views[0].shape[0],
+                            views[0].shape[1])):
         with nogil:
             done = dense_piece(&m, <const char *>views[0].buf, <double *>views[3].buf, start, stop)
-    for k in range(opened):
-        PyBuffer_Release(&views[k])
     return done
 
 
-cpdef bint csr(values, indices, indptr, Py_ssize_t d, W, bint by_feature, b, out,
-               Py_ssize_t start, Py_ssize_t stop) except -1:
-    """The same for CSR arrays with 32-bit indices; W is of shape (d, K) if `by_feature`."""
-    cdef Py_buffer views[6]
-    cdef int opened = 0, k
+cdef bint run_csr(Py_buffer *views, Py_ssize_t d, bint by_feature, Py_ssize_t start,
+                  Py_ssize_t stop) noexcept:
+    """`csr` of the buffers of its arrays."""
     cdef bint done = False
     cdef Linear m
     cdef Csr X
-    for array in (values, indices, indptr, W, b, out):
-        if not open_buffer(array, &views[opened]):
-            break
-        opened += 1
-    if (opened == 6 and views[0].ndim == views[1].ndim == views[2].ndim == 1
+    if (views[0].ndim == views[1].ndim == views[2].ndim == 1
             and (is_float(&views[0]) or is_double(&views[0])) and is_integer(&views[1], 4)
             and (is_integer(&views[2], 4) or is_integer(&views[2], 8))
             and 0 <= start <= stop < views[2].shape[0] and 0 < d < 1 << 31
-            and open_linear(&m, &views[3], &views[4], &views[5], is_float(&views[0]),
-                            views[2].shape[0] - 1, d)):
+            and open_linear(&m, &views[3], is_float(&views[0]), views[2].shape[0] - 1, d)):
         X.values, X.indices = views[0].buf, <const int32_t *>views[1].buf
         X.indptr, X.wide = views[2].buf, views[2].itemsize == 8
         X.n_stored = min(views[0].shape[0], views[1].shape[0])
@@ -177,32 +163,91 @@ cpdef bint csr(values, indices, indptr, Py_ssize_t d, W, bint by_feature, b, out
             with nogil:
                 done = csr_piece(&m, &X, <double *>views[5].buf, start, stop)
         PyMem_Free(m.scratch)
+    return done
+
+
+cdef bint open_all(tuple arrays, Py_buffer *views, Py_ssize_t *opened) noexcept:
+    """Whether all arrays are plain; how many were opened, from the first on."""
+    for array in arrays:
+        if not open_buffer(array, &views[opened[0]]):
+            return False
+        opened[0] += 1
+    return True
+
+
+def dense(X, W, b, out, Py_ssize_t start, Py_ssize_t stop):
+    """out[start:stop] = X W^T + b; X of shape (n, d), W (K, d), b (K,) and out (n, K)."""
+    cdef Py_buffer views[4]
+    cdef Py_ssize_t opened = 0, k
+    cdef bint done = (open_all((X, W, b, out), views, &opened)
+                      and run_dense(views, start, stop))
     for k in range(opened):
         PyBuffer_Release(&views[k])
     return done
 
 
-cdef inline object room(Py_ssize_t n, Py_ssize_t K):
-    return empty(n) if K == 1 else empty((n, K))
+def csr(values, indices, indptr, Py_ssize_t d, W, bint by_feature, b, out, Py_ssize_t start,
+        Py_ssize_t stop):
+    """The same for CSR arrays with 32-bit indices; W is of shape (d, K) if `by_feature`."""
+    cdef Py_buffer views[6]
+    cdef Py_ssize_t opened = 0, k
+    cdef bint done = (open_all((values, indices, indptr, W, b, out), views, &opened)
+                      and run_csr(views, d, by_feature, start, stop))
+    for k in range(opened):
+        PyBuffer_Release(&views[k])
+    return done
 
 
-def dense_at_once(X, W, b, int64_t most):
-    """All responses in an array of their own; None where `dense` says False or there are more than
-    `most` products. Arrays only."""
-    cdef Py_ssize_t n = len(X), size = W.size
-    if n == 0 or n * size > most:
+cpdef bint is_csr(X) except -1:
+    """Whether X calls itself a CSR matrix. The `format` of a data frame is a column."""
+    found = getattr(X, "format", None)
+    return type(found) is str and found == "csr"
+
+
+cdef object few(X, tuple arrays, Py_ssize_t at, int64_t most):
+    """`at_once` of the arrays of X, W and b; W is the one at `at`."""
+    cdef Py_buffer views[6]
+    cdef Py_ssize_t opened = 0, k, n = 0, d, K, stored
+    cdef bint done = False
+    out = None
+    if open_all(arrays, views, &opened) and views[at].ndim > 0 and views[at + 1].ndim == 1:
+        d, K = views[at].shape[views[at].ndim - 1], views[at + 1].shape[0]
+        if d == 0 or K == 0:
+            pass
+        elif at == 1 and views[0].ndim == 2 and views[0].shape[1] == d:
+            if views[0].shape[0] <= most // (d * K):
+                n = views[0].shape[0]
+        elif at == 3 and views[2].ndim == 1 and X.shape == (views[2].shape[0] - 1, d):
+            stored = views[0].len // views[0].itemsize
+            # weights of several outputs go by feature where there are many products
+            if stored <= most // K and (K == 1 or stored <= d):
+                n = views[2].shape[0] - 1
+        if n > 0:
+            out = empty(n) if K == 1 else empty((n, K))
+            if open_buffer(out, &views[opened]):
+                opened += 1
+                done = run_dense(views, 0, n) if at == 1 else run_csr(views, d, False, 0, n)
+    for k in range(opened):
+        PyBuffer_Release(&views[k])
+    return out if done else None
+
+
+def at_once(dict fields, X, int64_t most):
+    """All responses of the model with these attributes in an array of their own, if X is an array
+    or CSR matrix that `dense` or `csr` takes, with at most `most` products, and the model one whose
+    columns have no names; else None.
+
+    Where a call scores one row, each look at an attribute counts: so all are here."""
+    W, b = fields.get("coef_"), fields.get("intercept_")
+    if isinstance(b, float):
+        b = array((b,))
+    if type(W) is not ndarray or type(b) is not ndarray or "feature_names_in_" in fields:
         return None
-    out = room(n, len(b))
-    return out if dense(X, W, b, out, 0, n) else None
-
-
-def csr_at_once(values, indices, indptr, Py_ssize_t d, W, b, int64_t most):
-    """The same for CSR arrays."""
-    cdef Py_ssize_t n = len(indptr) - 1, K = len(b), size = len(values)
-    if n < 1 or size * K > most:
-        return None
-    out = room(n, K)
-    return out if csr(values, indices, indptr, d, W, False, b, out, 0, n) else None
+    if type(X) is ndarray:
+        return few(X, (X, W, b), 1, most)
+    if is_csr(X):
+        return few(X, (X.data, X.indices, X.indptr, W, b), 3, most)
+    return None
 
 
 cdef void first_largest(const double *z, Py_ssize_t n, Py_ssize_t K,
