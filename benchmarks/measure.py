@@ -32,6 +32,7 @@ __all__ = [
     "print_table",
     "ratio",
     "seconds_per_call",
+    "timed",
 ]
 
 PEERS = {"scikit-learn": "sklearn", "LIBLINEAR": "liblinear", "snapML": "snapml",
@@ -69,16 +70,22 @@ def missing_peers() -> list[str]:
     return [name for name in PEERS if not has_peer(name)]
 
 
-def cpu_seconds(task: Callable[[], Any]) -> float:
-    """CPU time of a call in all threads of the process, the garbage collector kept out."""
+def timed(task: Callable[[], Any]) -> tuple[float, Any]:
+    """CPU time of a call in all threads of the process, the garbage collector kept out; and what it
+    returns."""
     gc.collect()
     gc.disable()
     try:
         start = time.process_time()
-        task()
-        return time.process_time() - start
+        found = task()
+        return time.process_time() - start, found
     finally:
         gc.enable()
+
+
+def cpu_seconds(task: Callable[[], Any]) -> float:
+    """The time of `timed`."""
+    return timed(task)[0]
 
 
 def in_turns(

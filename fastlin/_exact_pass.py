@@ -1,8 +1,9 @@
 """Exact estimators trained together on parts of the same rows: folds, grid points and classes.
 
-The counterpart of `_onepass` for estimators that solve their problem: those whose solver is dual
-coordinate descent go through the rows up to 24 at a time (`_dual_lanes`), grouped by the strength
-of their penalty, since those with a weak one need more epochs.
+The counterpart of `_onepass` for estimators that solve their problem. Folds of dense
+rows take Newton steps together (`_shared_newton`); models whose solver is dual coordinate descent,
+and those that the first leaves, go through the rows up to 24 at a time (`_dual_lanes`), grouped by
+the strength of their penalty, since those with a weak one need more epochs.
 """
 
 from __future__ import annotations
@@ -151,8 +152,8 @@ def fit_classes(estimator: Any, rows: Rows, classes: np.ndarray, codes: np.ndarr
 
 
 def _go_on_alone(stream: DualStream, model: DualModel, seed: np.ndarray) -> None:
-    """Finish a model whose penalty is too weak for dual coordinate descent, or whose tolerance is
-    beyond float32 weights, by another method in double."""
+    """Finish a model that no pass has, in double: one whose penalty is too weak for dual coordinate
+    descent, or whose tolerance is beyond float32 weights."""
     s = model.class_weight[stream.codes] * stream.memberships[model.fold]
     if len(stream.sample_weight):
         s = s * stream.sample_weight

@@ -29,7 +29,7 @@ from ._lapack import factored
 from ._parallel import Cancelled, is_cancelled
 from ._row_centre import centre_of
 
-__all__ = ["LEAST", "LEAST_STEP", "OF_WAY", "InteriorPoint", "refined", "solved"]
+__all__ = ["LEAST", "LEAST_STEP", "OF_WAY", "InteriorPoint", "refined", "solved", "way"]
 
 # How much of a start is kept of p, the rest being 1/K
 _KEPT = 0.9
@@ -106,12 +106,12 @@ class InteriorPoint:
         solve = self._factor(a, total)
         mu = float(share @ np.einsum("ik,ik->i", p, t)) / problem.n_classes
         dW, db, dp, dt = self._direction(solve, a, total, -p * t)
-        size = _way(p, dp, t, dt)
+        size = way((dp, p), (dt, t))
         after = np.einsum("ik,ik->i", p + size * dp, t + size * dt)
         left = float(share @ after) / problem.n_classes
         aim = mu * (left / mu) ** 3
         dW, db, dp, dt = self._direction(solve, a, total, aim - p * t - dp * dt)
-        size = min(1.0, OF_WAY * _way(p, dp, t, dt))
+        size = min(1.0, OF_WAY * way((dp, p), (dt, t)))
         if not size > LEAST_STEP:
             return False
         self.W, self.b = self.W + size * dW, self.b + size * db
@@ -188,7 +188,7 @@ def refined(H: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     return solve
 
 
-def _way(p: np.ndarray, dp: np.ndarray, t: np.ndarray, dt: np.ndarray) -> float:
-    """How far steps may go, up to 1, before something is below 0."""
-    least = min(float((dp / p).min()), float((dt / t).min()))
+def way(*pairs: tuple[np.ndarray, np.ndarray]) -> float:
+    """How far steps may go, up to 1, before something is below 0; given (changes, what changes)."""
+    least = min(float((change / now).min()) for change, now in pairs)
     return min(1.0, -1.0 / least) if least < 0 else 1.0

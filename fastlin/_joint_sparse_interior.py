@@ -27,7 +27,7 @@ import numpy as np
 
 from ._blocks import column_squares, rmatvec, room_for
 from ._class_pairs import joined_pairs, pair
-from ._joint_interior import LEAST, LEAST_STEP, OF_WAY, refined, solved
+from ._joint_interior import LEAST, LEAST_STEP, OF_WAY, refined, solved, way
 from ._joint_problem import JointFit, JointProblem
 from ._parallel import Cancelled, is_cancelled
 from ._problem import Certificate
@@ -157,10 +157,8 @@ class _Inside:
 
     def _way(self, d: _Step) -> float:
         """How far steps may go, up to 1, before something is below 0."""
-        pairs = ((d.p, self.p), (d.t, self.t), (-d.v, self.low), (d.v, self.high),
-                 (d.plus, self.plus), (d.minus, self.minus))
-        least = min(float((change / now).min()) for change, now in pairs)
-        return min(1.0, -1.0 / least) if least < 0 else 1.0
+        return way((d.p, self.p), (d.t, self.t), (-d.v, self.low), (d.v, self.high),
+                   (d.plus, self.plus), (d.minus, self.minus))
 
     def _direction(self, solve: Callable[[np.ndarray], np.ndarray], c: np.ndarray,
                    c_plus: np.ndarray, c_minus: np.ndarray) -> _Step:

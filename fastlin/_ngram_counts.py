@@ -135,8 +135,10 @@ def _by_levels(
     features, columns, documents = placed(levels, nodes.before, wanted)
     if with_totals:
         total = np.concatenate([level.total for level in levels])[features]
-        wanted[features[~choose(Frequencies(documents, total))]] = False
-        features, columns, documents = placed(levels, nodes.before, wanted)
+        kept = choose(Frequencies(documents, total))
+        if not kept.all():
+            wanted[features[~kept]] = False
+            features, columns, documents = placed(levels, nodes.before, wanted)
     tasks = [
         functools.partial(_count_documents, levels, shortest, ends, cut, columns, len(features))
         for cut in document_cuts(ends)

@@ -25,7 +25,8 @@ class LogisticRegressionCV(LogisticRegression):
 
     For each C and each `l1_ratio` a model is solved for on every fold's training rows, and scored
     on the rows held out; the best point is then solved for on all rows. With an L2 penalty the
-    models of two classes go through the data together, 16 at a time; more classes are a softmax.
+    models of two classes go through the data together, up to 24 at a time; more classes are a
+    softmax.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-/* The kernels of fl_joint_dual.h; included by fl_multi.c after those for 4, 8 and 16 lanes. */
+/* The kernels of fl_joint_dual.h; included by fl_multi.c after those for lanes. */
 
 #define FL_BY_GROUPS(call_16, call_8, call_4)                    \
     for (int64_t k = 0; k < width;) {                            \

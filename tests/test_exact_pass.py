@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from layouts import LAYOUTS
 
-from fastlin import LinearSVC, SparsemaxClassifier, _dual_lanes, _parallel, cross_val_score
+from fastlin import (
+    LinearSVC,
+    SparsemaxClassifier,
+    _dual_lanes,
+    _lane_losses,
+    _parallel,
+    cross_val_score,
+)
 from fastlin._core import multi as _multi
 from fastlin._dual_models import DualModel
 from fastlin._exact_pass import fits_exactly_together
@@ -125,7 +132,8 @@ def test_storage_does_not_matter(loss, layout):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_company_and_threads_do_not_matter(loss, layout, isa, monkeypatch):
     """21 models go over the rows together, and three where they are alone."""
-    monkeypatch.setattr(_dual_lanes, "ISA", isa)
+    for module in (_dual_lanes, _lane_losses):
+        monkeypatch.setattr(module, "ISA", isa)
     X, _, y, train, test = problem(layout)
     grid = np.geomspace(0.01, 30, 7)
 
@@ -301,10 +309,19 @@ def test_what_fits_exactly_together():
 
 
 def test_it_can_be_cancelled(monkeypatch):
+    """In the middle of its work."""
     X, _, y, train, test = problem()
-    monkeypatch.setattr(_parallel, "is_cancelled", lambda: True)
+    epoch, begun = _dual_lanes.DualPass._epoch, []
+
+    def cancelled(task, lanes):
+        begun.append(task)
+        task.cancel()
+        epoch(task, lanes)
+
+    monkeypatch.setattr(_dual_lanes.DualPass, "_epoch", cancelled)
     with pytest.raises(_parallel.Cancelled):
         fit_together([made("log_loss") for _ in train], X, y, train, test)
+    assert len(begun) == 1
 
 
 @pytest.mark.parametrize("make", [LogisticRegression, SparsemaxClassifier])

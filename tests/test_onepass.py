@@ -220,7 +220,8 @@ import hashlib, warnings
 warnings.simplefilter("ignore")
 import numpy as np
 import scipy.sparse as sp
-from fastlin import SGDClassifier, SGDRegressor
+from fastlin import (LinearSVC, LogisticRegression, SGDClassifier, SGDRegressor,
+                     _shared_newton)
 from fastlin._isa import ISA
 from fastlin._onepass import fit_together
 from fastlin._sgd import LOSSES, MARGIN_LOSSES
@@ -247,6 +248,16 @@ for dtype in (np.float32, np.float64):
                               learning_rate="constant", eta0=0.1, max_iter=3, tol=None,
                               random_state=0).fit(sp.csr_matrix(X.astype(dtype)), y)
             digest.update(m.coef_.tobytes() + repr(m.trace_[-1]["objective"]).encode())
+    _shared_newton._LEAST_ENTRIES = 1
+    for cls, form in ((LogisticRegression, sp.csr_matrix), (LinearSVC, sp.csr_matrix),
+                      (LogisticRegression, np.asarray)):
+        four = np.arange(4 * len(X))
+        parts = [four[four % 3 != fold] for _ in range(7) for fold in range(3)]
+        models = [cls(C=C) for C in np.geomspace(0.01, 30, 7) for _ in range(3)]
+        out = fit_together(models, form(np.tile(X, (4, 1)).astype(dtype)[:, :5]), np.tile(y, 4),
+                           parts, parts)
+        for m, p in zip(models, out):
+            digest.update(m.coef_.tobytes() + m.intercept_.tobytes() + p.tobytes())
 print(ISA, digest.hexdigest())
 """
 

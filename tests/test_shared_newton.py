@@ -191,10 +191,19 @@ def test_a_search_takes_it(suited):
 
 
 def test_it_can_be_cancelled(suited, monkeypatch):
+    """In the middle of its work."""
     X, y, train, _ = problem()
-    monkeypatch.setattr(_parallel, "is_cancelled", lambda: True)
+    gradients, begun = SharedNewton._gradients, []
+
+    def cancelled(task, *arguments):
+        begun.append(task)
+        task.cancel()
+        return gradients(task, *arguments)
+
+    monkeypatch.setattr(SharedNewton, "_gradients", cancelled)
     with pytest.raises(_parallel.Cancelled):
         fit_together([LogisticRegression() for _ in train], X, y, train)
+    assert len(begun) == 1
 
 
 def test_what_suits(monkeypatch):
