@@ -261,11 +261,12 @@ def approximate(problem: Problem, fit: Fit, n_checked: int = _CHECKED) -> Approx
     curvatures = problem.curvatures(z)
     step = _influence(problem, share, share * curvatures) * share
     responses = z + step * problem.slopes(z) / np.maximum(1 - step * curvatures, 1 - _FULL_LEVERAGE)
-    order = np.argsort(-np.abs(responses - z), kind="stable")
-    most = order[: n_checked // 2]
-    rest = order[n_checked // 2 :]
-    even = rest[np.linspace(0, len(rest) - 1, n_checked - n_checked // 2).astype(int)]
-    checked = np.unique(np.concatenate([most, even])) if n > n_checked else np.arange(n)
+    checked = np.arange(n if n <= n_checked else 0)
+    if 0 < n_checked < n:
+        order = np.argsort(-np.abs(responses - z), kind="stable")
+        most, rest = order[: n_checked // 2], order[n_checked // 2 :]
+        even = rest[np.linspace(0, len(rest) - 1, n_checked - n_checked // 2).astype(int)]
+        checked = np.unique(np.concatenate([most, even]))
     exact = np.array([_left_out(problem, fit, int(i)) for i in checked])
     return Approximation(responses, checked, exact)
 
@@ -283,9 +284,11 @@ def _influence(problem: Problem, share: np.ndarray, h: np.ndarray) -> np.ndarray
     centre = Centred(replace(problem, weight=h)).centre if free else np.zeros(d)
     out = np.full(n, 1 / mass if free else 0.0)
     if n >= d or problem.l2 == 0:
-        inverse, _ = cholesky(gram(X, h, centre), problem.l2)
+        solve, _ = cholesky(gram(X, h, centre), problem.l2)
+        # of d columns by triangles, so that of n rows it is one product
+        inverse = solve(np.eye(d))
         for start, block in blocks(X, np.ones(n), centre):
-            out[start : start + len(block)] += (block * inverse(block.T).T).sum(axis=1)
+            out[start : start + len(block)] += np.einsum("ij,ij->i", block @ inverse, block)
         return out
     # (l2 I + A^T A)^-1 = (I - A^T (l2 I + A A^T)^-1 A) / l2, with A = sqrt(h) (X - c)
     K, root = kernel_matrix(X, np.ones(n), centre), np.sqrt(h)

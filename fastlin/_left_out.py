@@ -149,11 +149,11 @@ def _by_one_fit(estimator: Any, X: Any, y: Any, sample_weight: Any, method: str,
     if is_classifier(twin):
         if twin.class_weight == "balanced":
             raise _Unavailable("class_weight='balanced' weighs rows otherwise when one is left out")
-        if twin._is_joint(len(np.unique(y))):
-            raise _Unavailable("all classes are one problem")
-        if is_reduced(twin, len(np.unique(y))):
-            raise _Unavailable("classes are the rows of a code")
         classes, codes = encode_labels(y)
+        if twin._is_joint(len(classes)):
+            raise _Unavailable("all classes are one problem")
+        if is_reduced(twin, len(classes)):
+            raise _Unavailable("classes are the rows of a code")
         weight = effective_weight(twin.class_weight, classes, codes, weight)
         lonely = _lonely(classes, codes, weight)
         positive = [1] if len(classes) == 2 else range(len(classes))
@@ -204,8 +204,8 @@ def _approximated(twin: Any, problem: Problem, targets: list[np.ndarray], with_e
         raise _Unavailable(f"n_samples or n_features must be at most {MOST_ORDER}, and without a "
                            "penalty n_features below n_samples")
     weight = problem.weight
-    kept = np.flatnonzero(weight) if len(weight) else np.arange(n)
-    others = np.setdiff1d(np.arange(n), kept)
+    there = weight > 0 if len(weight) else np.ones(n, bool)
+    kept, others = np.flatnonzero(there), np.flatnonzero(~there)
     inner = problem
     if len(others):
         inner = replace(problem, X=rows_taken(problem.X, kept), weight=weight[kept])
