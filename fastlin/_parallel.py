@@ -7,6 +7,7 @@ more. Results come in the order of the tasks and never depend on the number of t
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import threading
@@ -157,44 +158,51 @@ def feed(
     items: Iterable[Any], work: Callable[[Iterator[Any]], Any], n_jobs: int | None
 ) -> list[Any]:
     """Call `work` in each thread with an iterator over the items that it gets, and return the
-    results. Items are made in the caller's thread, a few ahead, and each goes to the thread that
-    asks first. The first exception, Ctrl-C included, ends it all as in `run`. No more threads than
-    items are begun, and none for a single one."""
+    results, the caller's own first. Items are made in the caller's thread, a few ahead, which works
+    too while enough are made, and each goes to the thread that asks first: none waits for another,
+    and waking one costs as much as a small item. The first exception, Ctrl-C included, ends it all
+    as in `run`. No more threads than items work, and none is begun for a single one."""
     threads, items = n_threads(n_jobs), iter(items)
     # with one thread nothing is made before it is asked for
     first = list(itertools.islice(items, threads)) if threads > 1 else []
     items, threads = itertools.chain(first, items), min(threads, len(first))
     if threads <= 1:
         return [work(items)]
-    from queue import SimpleQueue
+    from queue import Empty, SimpleQueue
 
     made: SimpleQueue[Any] = SimpleQueue()
-    room = threading.Semaphore(2 * threads)
     end = object()
+    own = []
 
     def taken() -> Iterator[Any]:
         while (item := made.get()) is not end:
-            room.release()
             if is_cancelled():
                 raise Cancelled
             yield item
 
+    def kept(futures: list[Future]) -> Iterator[Any]:
+        for item in items:
+            made.put(item)
+            # Before the end only one that failed.
+            if any(future.done() for future in futures):
+                return
+            if made.qsize() >= 2 * threads:
+                with contextlib.suppress(Empty):
+                    yield made.get_nowait()
+        with contextlib.suppress(Empty):
+            while True:
+                yield made.get_nowait()
+
     def begin_all(pool: ThreadPoolExecutor, begin: Callable) -> list[Future]:
         try:
-            futures = [pool.submit(begin, lambda: work(taken())) for _ in range(threads)]
-            for item in items:
-                while not room.acquire(timeout=_GLANCE) and not any(f.done() for f in futures):
-                    pass
-                # Before the end only one that failed.
-                if any(future.done() for future in futures):
-                    break
-                made.put(item)
+            futures = [pool.submit(begin, lambda: work(taken())) for _ in range(threads - 1)]
+            own.append(begin(lambda: work(kept(futures))))
         finally:
-            for _ in range(threads):
+            for _ in range(threads - 1):
                 made.put(end)
         return futures
 
-    return _in_threads(threads, begin_all, None)
+    return own + _in_threads(threads - 1, begin_all, None)
 
 
 def _in_threads(
@@ -208,8 +216,12 @@ def _in_threads(
     this = _Run(getattr(_local, "run", None))
 
     def begin(task: Callable[[], Any]) -> Any:
+        # in the caller's thread too, which goes on with its own run
         _local.run = this
-        return _begun(task)
+        try:
+            return _begun(task)
+        finally:
+            _local.run = this.outer
 
     with ThreadPoolExecutor(threads) as pool:
         try:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._core.documents import DONE, FULL, TOO_LARGE, TOO_LONG, TOO_MANY
-from ._core.text import TextHasher
+from ._core.documents import DONE, FULL, TOO_LARGE, TOO_LONG, TOO_MANY, Block
+from ._core.text import CountedRows, TextHasher
 from ._parallel import Cancelled, is_cancelled, run
 from ._params import shown
 
@@ -21,8 +21,6 @@ __all__ = [
 # Entries after which rows are enough to tell from how many there will be, and how many are asked
 # for at once then.
 _TRIAL, _PLENTY = 1 << 16, 1 << 24
-# Entries that a block of words and pairs of them seldom has more of.
-_BLOCK_ENTRIES = 1 << 17
 
 
 class CsrArrays(NamedTuple):
@@ -41,21 +39,19 @@ def _expected(nnz: int, n_rows: int, n_more: int) -> int:
 class RowsOutput:
     """The three arrays of a CSR matrix, growing as rows arrive."""
 
-    def __init__(self, dtype: Any, n_rows: int | None, n_entries: int = 4096):
+    def __init__(self, dtype: Any, n_rows: int | None):
         self.expected_rows = n_rows
         self.indptr = np.zeros(1024 if n_rows is None else n_rows + 1, np.int64)
-        self.indices = np.empty(n_entries, np.int32)
-        self.data = np.empty(n_entries, dtype)
+        self.indices = np.empty(4096, np.int32)
+        self.data = np.empty(4096, dtype)
 
-    def take_rows(self, hasher: TextHasher, n_rows: int, first_row: int = 0) -> None:
-        """Fetch the rows of a loaded block; Ctrl-C is seen between the calls.
-
-        Messages count rows from `first_row` on."""
+    def take_rows(self, hasher: TextHasher, n_rows: int) -> None:
+        """Fetch the rows of a loaded block; Ctrl-C is seen between the calls."""
         needed = hasher.n_rows + n_rows + 1
         if needed > len(self.indptr):
             _resize(self.indptr, max(needed, 2 * len(self.indptr)))
         while (status := hasher.advance(self.indptr, self.indices, self.data)) != DONE:
-            refuse(status, first_row + hasher.n_rows)
+            refuse(status, hasher.n_rows)
             if is_cancelled():
                 raise Cancelled
             if status == FULL:
@@ -98,8 +94,9 @@ class _Segment:
 class BlocksOutput:
     """The three arrays of a CSR matrix, to which threads add blocks of rows as they finish them.
 
-    A block gets its place once the lengths of all before it are known, and is copied there while
-    it still lies in a cache. So all threads write the matrix, once, and none waits for another.
+    A block gets its place once the lengths of all before it are known, and is written there while
+    its entries still lie in a cache. So all threads write the matrix, once, and none waits for
+    another.
 
     Parameters
     ----------
@@ -112,35 +109,37 @@ class BlocksOutput:
         self._dtype, self._expected_rows = dtype, n_rows
         self._lock = threading.Lock()
         self._segments: list[_Segment] = []
-        self._free: list[RowsOutput] = []
+        self._free: list[CountedRows] = []
         # Blocks that others stand before, which are still on their way.
-        self._held: dict[int, tuple[RowsOutput, int, int]] = {}
+        self._held: dict[int, CountedRows] = {}
         self._next = self._n_rows = self._nnz = 0
 
-    def scratch(self) -> RowsOutput:
-        """Return arrays for a block."""
+    def take_block(self, hasher: TextHasher, number: int, block: Block, first_row: int) -> None:
+        """Hash the block of a number, counted from 0, whose first row is `first_row`; Ctrl-C is
+        seen between the calls."""
         with self._lock:
-            if self._free:
-                return self._free.pop()
-        return RowsOutput(self._dtype, None, _BLOCK_ENTRIES)
-
-    def put(self, number: int, block: RowsOutput, n_rows: int, nnz: int) -> None:
-        """Add the block of a number; blocks count from 0."""
+            rows = self._free.pop() if self._free else CountedRows()
+        rows.begin(np.zeros(block.n_documents + 1, np.int64))
+        hasher.load(block)
+        while (status := hasher.count(rows)) != DONE:
+            refuse(status, first_row + rows.n_rows)
+            if is_cancelled():
+                raise Cancelled
         placed = []
         with self._lock:
-            self._held[number] = block, n_rows, nnz
-            while self._next in self._held:
-                placed.append(self._place(*self._held.pop(self._next)))
+            self._held[number] = rows
+            while (rows := self._held.pop(self._next, None)) is not None:
+                placed.append((rows, *self._place(rows)))
                 self._next += 1
-        for block, segment, first, last in placed:
-            segment.indices[first:last] = block.indices[: last - first]
-            segment.data[first:last] = block.data[: last - first]
+        for rows, segment, first, last in placed:
+            hasher.write(rows, segment.indices[first:last], segment.data[first:last])
         with self._lock:
-            self._free += [block for block, *_ in placed]
+            self._free += [rows for rows, *_ in placed]
 
-    def _place(self, block: RowsOutput, n_rows: int, nnz: int) -> tuple[RowsOutput, Any, int, int]:
-        """Say where a block goes, the next in order."""
-        self._n_rows += n_rows
+    def _place(self, rows: CountedRows) -> tuple[_Segment, int, int]:
+        """Say where rows go, the next in order."""
+        nnz = rows.nnz
+        self._n_rows += rows.n_rows
         self._nnz += nnz
         if not self._segments or self._segments[-1].used + nnz > len(self._segments[-1].data):
             size = max(nnz, self._nnz if self._segments else 0)
@@ -152,9 +151,9 @@ class BlocksOutput:
             self._segments.append(_Segment(size, self._dtype))
         segment = self._segments[-1]
         first = segment.used
-        segment.ends.append(block.indptr[1 : n_rows + 1] + first)
+        segment.ends.append(rows.ends[1:] + first)
         segment.used += nnz
-        return block, segment, first, segment.used
+        return segment, first, segment.used
 
     def arrays(self, n_jobs: int | None) -> CsrArrays:
         """Return the three arrays, once all blocks are put."""

@@ -360,11 +360,7 @@ class HashingVectorizer(TextAnalysis, Estimator):
         """Hash the blocks that a thread gets."""
         hasher = self._hasher(stop_words)
         for number, first_row, block in fed:
-            hasher.forget()
-            hasher.load(block)
-            rows = whole.scratch()
-            rows.take_rows(hasher, block.n_documents, first_row)
-            whole.put(number, rows, hasher.n_rows, hasher.nnz)
+            whole.take_block(hasher, number, block, first_row)
 
     def _hash_features(self, documents: Iterator) -> CsrArrays:
         """Let Python analyse, and C hash and count what it finds."""

@@ -358,5 +358,6 @@ void fl_text_begin(fl_text *t, const fl_words_bytes *bytes, const uint8_t *docum
 extern const fl_text_kernels FL_TEXT_TABLE;
 const fl_text_kernels FL_TEXT_TABLE = {
     fl_text_advance, fl_text_squares, fl_text_quotients_f32, fl_text_quotients_f64,
+    fl_text_counting,
 };
 #endif

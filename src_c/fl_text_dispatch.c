@@ -5,6 +5,7 @@
 
 static const fl_text_kernels base = {
     fl_text_advance, fl_text_squares, fl_text_quotients_f32, fl_text_quotients_f64,
+    fl_text_counting,
 };
 
 const fl_text_kernels *fl_text_kernels_of(int32_t isa)

@@ -23,6 +23,25 @@ int64_t fl_text_squares(const fl_text_entry *row, int64_t n)
     return sum;
 }
 
+int64_t fl_text_counting(const fl_text_entry *row, int64_t n, fl_text_entry *FL_RESTRICT kept)
+{
+    int64_t n_kept = 0, i = 0;
+#ifdef FL_WIDE_TEXT
+    /* A store of all lanes goes no further than the entries read so far. */
+    for (; i + 8 <= n; i += 8) {
+        __m512i entries = _mm512_loadu_si512(row + i);
+        __mmask8 counts = _mm512_test_epi64_mask(entries, _mm512_set1_epi64(~(int64_t)UINT32_MAX));
+        _mm512_storeu_si512(kept + n_kept, _mm512_maskz_compress_epi64(counts, entries));
+        n_kept += _mm_popcnt_u32(counts);
+    }
+#endif
+    for (; i < n; i++) {
+        kept[n_kept] = row[i];
+        n_kept += row[i].count != 0;
+    }
+    return n_kept;
+}
+
 #define REAL double
 #define NAMED(name) name##_f64
 #ifdef FL_WIDE_TEXT

@@ -353,11 +353,15 @@ def awkward_documents():
 ], ids=lambda p: ",".join(map(str, p.values())))
 def test_every_instruction_set_gives_the_same_rows(hash, params, monkeypatch):
     documents = awkward_documents()
+    monkeypatch.setattr("fastlin._text_blocks._BLOCK_DOCUMENTS", 9)
     found = []
     for _, number, here in instruction_sets():
         if here:
             monkeypatch.setattr("fastlin.text.ISA", number)
-            found.append(HashingVectorizer(hash=hash, **params).transform(documents))
+            # threads copy entries before they write them
+            for n_jobs in (1, 2):
+                vectorizer = HashingVectorizer(hash=hash, n_jobs=n_jobs, **params)
+                found.append(vectorizer.transform(documents))
     expected = peer(documents, **params) if hash == "murmur3" else found[0]
     for X in found:
         assert_same(X, expected)

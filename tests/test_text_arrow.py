@@ -48,16 +48,20 @@ def test_columns_equal_lists_for_any_number_of_threads(params):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("n_jobs", [2, 5])
-def test_blocks_of_any_length_come_in_order(n_jobs, dtype, monkeypatch):
+@pytest.mark.parametrize(
+    "params",
+    [{}, {"n_features": 3, "norm": None}, {"n_features": 3, "binary": True, "norm": "l1"}],
+    ids=str,
+)
+def test_blocks_of_any_length_come_in_order(params, n_jobs, dtype, monkeypatch):
     monkeypatch.setattr("fastlin._text_blocks._BLOCK_DOCUMENTS", 1)
-    monkeypatch.setattr("fastlin._text_rows._BLOCK_ENTRIES", 4)
     # Rows so far say that there will be a few entries, or many: more arrays are needed, or less.
     long = " ".join(f"w{k}" for k in range(3000))
     for texts in ([*DOCUMENTS, long], [long, *DOCUMENTS], ["", "", long], [""] * 9, ["a b"] * 40):
         for plenty in (1, 1 << 24):
             monkeypatch.setattr("fastlin._text_rows._PLENTY", plenty)
-            expected = HashingVectorizer(dtype=dtype).transform(texts)
-            vectorizer = HashingVectorizer(dtype=dtype, n_jobs=n_jobs)
+            expected = HashingVectorizer(dtype=dtype, **params).transform(texts)
+            vectorizer = HashingVectorizer(dtype=dtype, n_jobs=n_jobs, **params)
             assert_same(vectorizer.transform(texts), expected)
             assert_same(vectorizer.transform(iter(texts)), expected)
 

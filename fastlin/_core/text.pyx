@@ -3,14 +3,18 @@
 A `TextHasher` owns the scratch memory of one pass over documents; two threads take two of them.
 It is used so: `load` a `Block`, then call `advance` until it says DONE, with larger
 output arrays when it says FULL. Features that Python made are loaded by `load_features`, one row
-at a time, and fetched by `advance` too.
+at a time, and fetched by `advance` too. Where it is not known yet where rows go, call `count`
+until it says DONE, and `write` once it is.
 """
+
+from cpython.mem cimport PyMem_Free
+from libc.string cimport memcpy
 
 from . import documents
 
 from .documents cimport (
     BUDGET, FIRST_TEXT, LAST_TEXT, Block, Span, copy_feature, free_text, grow_entries, grow_words,
-    take_bits, take_kept
+    resized, take_bits, take_kept
 )
 from .ngrams cimport NgramTable
 
@@ -45,6 +49,41 @@ cdef int64_t write_row(
         kept += row[k].count != 0
     normalise(data, kept, norm)
     return kept
+
+
+cdef class CountedRows:
+    """Rows of a block, each the entries that a matrix will have, in as little memory as they take:
+    they shall still lie in a cache when they are written."""
+
+    cdef fl_text_entry *entries
+    cdef int64_t capacity
+    cdef int64_t[::1] _ends
+    # Row i ends at ends[i + 1].
+    cdef readonly object ends
+    cdef readonly int64_t n_rows
+
+    def __dealloc__(self):
+        PyMem_Free(self.entries)
+
+    @property
+    def nnz(self):
+        """Number of all entries."""
+        return self._ends[self.n_rows]
+
+    def begin(self, ends not None):
+        """Forget the rows; `ends`, int64 and zero at first, has room for those to come."""
+        self._ends = self.ends = ends
+        self.n_rows = 0
+
+    cdef int grow(self, int64_t n_more) except -1:
+        """Make room for more entries."""
+        cdef int64_t needed = self.nnz + n_more
+        if needed > self.capacity:
+            self.capacity = max(needed, 2 * self.capacity)
+            self.entries = <fl_text_entry *>resized(
+                self.entries, self.capacity * sizeof(fl_text_entry)
+            )
+        return 0
 
 
 cdef class TextHasher:
@@ -136,10 +175,6 @@ cdef class TextHasher:
         self.begun = False
         self.n_spans = block.n_documents
 
-    def forget(self):
-        """Let the next row be the first one; the loaded block must be finished."""
-        self.n_rows = self.nnz = 0
-
     def load_features(self, list features):
         """Hash the features (bytes) of one row as they are; DONE, TOO_MANY or TOO_LONG."""
         cdef bytes feature
@@ -186,18 +221,52 @@ cdef class TextHasher:
         while True:
             with nogil:
                 status = self._advance(indptr, indices, data)
-            if status == FL_TEXT_NEEDS_ENTRIES:
-                if self.pending:
-                    return documents.FULL
-                grow_entries(&self.t, self.t.needed)
-            elif status == FL_TEXT_NEEDS_TEXT:
-                if self.t.words.text_capacity >= LAST_TEXT:
-                    return documents.TOO_LONG
-                grow_words(&self.t.words, 2 * <int64_t>self.t.words.text_capacity)
-            elif status == FL_TEXT_TOO_MANY:
-                return documents.TOO_MANY
-            else:
-                return documents.DONE if status == FL_TEXT_DONE else documents.PAUSED
+            if self.pending and status == FL_TEXT_NEEDS_ENTRIES:
+                return documents.FULL
+            if not self._goes_on(status):
+                return self._answer(status)
+
+    def count(self, CountedRows rows not None):
+        """Go on with the block and append its rows to `rows`; DONE, PAUSED, TOO_MANY or TOO_LONG
+        as from `advance`."""
+        cdef fl_text_status status
+        while True:
+            with nogil:
+                status = self._count(rows)
+            if self.pending and status == FL_TEXT_NEEDS_ENTRIES:
+                rows.grow(self.t.n_entries)
+            elif not self._goes_on(status):
+                return self._answer(status)
+
+    def write(self, CountedRows rows not None, int32_t[::1] indices, real[::1] data):
+        """Write counted rows to arrays of as many entries, here or in another hasher."""
+        cdef int64_t row, first
+        if min(indices.shape[0], data.shape[0]) < rows.nnz:
+            raise IndexError
+        with nogil:
+            for row in range(rows.n_rows):
+                first = rows._ends[row]
+                if rows._ends[row + 1] > first:
+                    write_row(self.kernels, rows.entries + first, rows._ends[row + 1] - first,
+                              self.binary, self.norm, &indices[first], &data[first])
+
+    cdef bint _goes_on(self, fl_text_status status) except -1:
+        """Grow the buffer that a status asks for; whether there was one to grow."""
+        if status == FL_TEXT_NEEDS_ENTRIES:
+            grow_entries(&self.t, self.t.needed)
+            return True
+        if status == FL_TEXT_NEEDS_TEXT and self.t.words.text_capacity < LAST_TEXT:
+            grow_words(&self.t.words, 2 * <int64_t>self.t.words.text_capacity)
+            return True
+        return False
+
+    cdef object _answer(self, fl_text_status status):
+        """Return what `advance` says of a status that nothing grows for."""
+        if status == FL_TEXT_NEEDS_TEXT:
+            return documents.TOO_LONG
+        if status == FL_TEXT_TOO_MANY:
+            return documents.TOO_MANY
+        return documents.DONE if status == FL_TEXT_DONE else documents.PAUSED
 
     cdef fl_text_status _advance(
         self, int64_t[::1] indptr, int32_t[::1] indices, real[::1] data
@@ -209,7 +278,6 @@ cdef class TextHasher:
         cdef int64_t budget = BUDGET
         cdef int64_t n, room = min(indices.shape[0], data.shape[0])
         cdef fl_text_status status
-        cdef Span *span
         while True:
             if self.pending:
                 n = self.t.n_entries
@@ -221,18 +289,48 @@ cdef class TextHasher:
                 self.n_rows += 1
                 indptr[self.n_rows] = self.nnz
                 self.pending = False
-            if self.current >= self.n_spans:
-                return FL_TEXT_DONE
-            if not self.begun:
-                span = &self.block.spans[self.current]
-                fl_text_begin(&self.t, &self.done if span.is_lowered else &self.raw,
-                              span.document, span.length)
-                self.begun = True
-            status = self.kernels.advance(&self.t, &budget)
-            if status != FL_TEXT_DONE:
+            status = self._next_row(&budget)
+            if not self.pending:
                 return status
+
+    cdef fl_text_status _count(self, CountedRows rows) noexcept nogil:
+        """Do as `_advance` does."""
+        cdef int64_t budget = BUDGET
+        cdef int64_t n, first
+        cdef fl_text_status status
+        while True:
+            if self.pending:
+                n = self.t.n_entries
+                first = rows._ends[rows.n_rows]
+                if first + n > rows.capacity:
+                    return FL_TEXT_NEEDS_ENTRIES
+                if n == 0 or self.binary:
+                    memcpy(rows.entries + first, self.t.entries, n * sizeof(fl_text_entry))
+                else:
+                    n = self.kernels.counting(self.t.entries, n, rows.entries + first)
+                rows.n_rows += 1
+                rows._ends[rows.n_rows] = first + n
+                self.pending = False
+            status = self._next_row(&budget)
+            if not self.pending:
+                return status
+
+    cdef fl_text_status _next_row(self, int64_t *budget) noexcept nogil:
+        """Bring the next row of the block to the entries; it is pending then."""
+        cdef fl_text_status status
+        cdef Span *span
+        if self.current >= self.n_spans:
+            return FL_TEXT_DONE
+        if budget[0] <= 0:
+            return FL_TEXT_PAUSED
+        if not self.begun:
+            span = &self.block.spans[self.current]
+            fl_text_begin(&self.t, &self.done if span.is_lowered else &self.raw,
+                          span.document, span.length)
+            self.begun = True
+        status = self.kernels.advance(&self.t, budget)
+        if status == FL_TEXT_DONE:
             self.current += 1
             self.begun = False
             self.pending = True
-            if budget <= 0 and self.current < self.n_spans:
-                return FL_TEXT_PAUSED
+        return status
