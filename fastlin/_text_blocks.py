@@ -7,7 +7,7 @@ can hang on its neighbours: Python lowers them (and strips accents) first.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,9 +42,13 @@ def text_blocks(analysis: TextAnalysis, X: Any, errors: str) -> Iterator[Block]:
     pieces = arrow_text(X) if c_preprocesses and analysis.input == "content" else None
     if pieces is not None:
         return _arrow_blocks(analysis, pieces, errors)
+    documents = check_documents(X)
+    if type(X) is list:
+        return _listed_blocks(analysis, [X] if X else [], c_preprocesses, errors)
     # A generator may make documents that do not fit in memory together.
     n_held = _BLOCK_DOCUMENTS if hasattr(X, "__len__") else 1
-    return _listed_blocks(analysis, check_documents(X), n_held, c_preprocesses, errors)
+    held = iter(lambda: list(itertools.islice(documents, n_held)), [])
+    return _listed_blocks(analysis, held, c_preprocesses, errors)
 
 
 def numbered(blocks: Iterator[Block]) -> Iterator[NumberedBlock]:
@@ -56,15 +60,14 @@ def numbered(blocks: Iterator[Block]) -> Iterator[NumberedBlock]:
 
 
 def _listed_blocks(
-    analysis: TextAnalysis, documents: Iterator, n_held: int, c_preprocesses: bool, errors: str
+    analysis: TextAnalysis, lists: Iterable[list], c_preprocesses: bool, errors: str
 ) -> Iterator[Block]:
-    """Cut any iterable of documents, of which so many are held at a time."""
+    """Cut lists of documents, in which a kernel finds those that are taken as they are."""
     preprocess = analysis.build_preprocessor()
     skips = c_preprocesses and analysis.input == "content"
     block: list[str | bytes] = []
     row = size = 0
-    # A list at a time, in which a kernel finds the documents that are taken as they are.
-    while held := list(itertools.islice(documents, n_held)):
+    for held in lists:
         k = 0
         while k < len(held):
             if skips:
