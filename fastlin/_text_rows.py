@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._core.documents import DONE, FULL, TOO_LARGE, TOO_LONG, TOO_MANY, Block
-from ._core.text import CountedRows, TextHasher
+from ._core.text import CountedRows, TextHasher, begin_pages
 from ._parallel import Cancelled, is_cancelled, run
 from ._params import shown
 
@@ -153,6 +153,8 @@ class BlocksOutput:
         first = segment.used
         segment.ends.append(rows.ends[1:] + first)
         segment.used += nnz
+        for array in (segment.indices, segment.data):
+            begin_pages(array[first : segment.used].view(np.uint8))
         return segment, first, segment.used
 
     def arrays(self, n_jobs: int | None) -> CsrArrays:

@@ -4,6 +4,8 @@ from numpy.typing import NDArray
 from .documents import Block
 from .ngrams import NgramTable
 
+def begin_pages(memory: NDArray[np.uint8]) -> None: ...
+
 class CountedRows:
     @property
     def ends(self) -> NDArray[np.int64]: ...

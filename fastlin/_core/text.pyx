@@ -8,6 +8,7 @@ until it says DONE, and `write` once it is.
 """
 
 from cpython.mem cimport PyMem_Free
+from libc.stdint cimport intptr_t
 from libc.string cimport memcpy
 
 from . import documents
@@ -17,6 +18,10 @@ from .documents cimport (
     resized, take_bits, take_kept
 )
 from .ngrams cimport NgramTable
+
+
+cdef enum:
+    HUGE_PAGE = 1 << 21
 
 
 cdef int64_t write_row(
@@ -49,6 +54,16 @@ cdef int64_t write_row(
         kept += row[k].count != 0
     normalise(data, kept, norm)
     return kept
+
+
+def begin_pages(uint8_t[::1] memory not None):
+    """Write a zero to the beginning of each huge page in memory that nobody has written to: of
+    threads that are the first in one at the same time, each clears all of it."""
+    cdef int64_t k = (-<int64_t><intptr_t>&memory[0]) & (HUGE_PAGE - 1) if memory.shape[0] else 0
+    with nogil:
+        while k < memory.shape[0]:
+            memory[k] = 0
+            k += HUGE_PAGE
 
 
 cdef class CountedRows:
