@@ -1,6 +1,7 @@
 """Ctrl-C ends a fit soon, in one thread and in several; so does an error in one of them."""
 
 import os
+import queue
 import signal
 import subprocess
 import sys
@@ -203,6 +204,30 @@ def test_a_call_aside_is_given_up_with_its_run():
         run([fails, waits], 2)
     assert time.monotonic() - started < PATIENCE / 2
     release.set()
+
+
+@pytest.mark.parametrize("waits_first", [True, False])
+def test_an_error_ends_what_other_threads_do_and_the_callers(waits_first):
+    both = threading.Barrier(2)
+    callers = []
+
+    def waits():
+        callers.append(threading.current_thread() is threading.main_thread())
+        both.wait(10)
+        while not is_cancelled():
+            time.sleep(0.001)
+        raise Cancelled
+
+    def fails():
+        callers.append(threading.current_thread() is threading.main_thread())
+        both.wait(10)
+        raise queue.Empty("of a queue of its own")
+
+    with pytest.raises(queue.Empty, match="its own"):
+        run([waits, fails] if waits_first else [fails, waits], 2)
+    # the caller's thread had one of them
+    assert sorted(callers) == [False, True]
+    assert not is_cancelled()
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
