@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from ._aligned import aligned_zeros
 from ._blocks import room_for
 from ._core import losses as _losses
 from ._core import multi as _multi
 from ._dual_models import Centre, DualModel, DualStream, Sides
 from ._isa import ISA
 from ._lane_losses import LaneLosses
-from ._lanes import LANES, aligned_zeros
+from ._lanes import LANES
 from ._parallel import Cancellable
 from ._problem import LOSS_CODES, Certificate, Fit, Problem
 from ._scores import rows_per_call

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ._aligned import LINE_BYTES, aligned_zeros
 from ._core import losses as _losses
 from ._core import multi as _multi
 from ._core import rows as _rows
@@ -28,7 +29,6 @@ __all__ = ["LANES", "Model", "Pass", "Stream", "lane_bytes", "lane_counts"]
 
 # The numbers of lanes that there are kernels for. One line of 64 bytes per feature is best.
 LANES = (4, 8, 16)
-_LINE_BYTES = 64
 _NOTHING = np.empty(0)
 _NO_PLACE = np.empty(0, np.int32)
 _FIELD = {name: k for k, name in enumerate(_multi.FIELDS)}
@@ -106,20 +106,13 @@ class Model:
 
 def lane_counts(dtype: np.dtype) -> list[int]:
     """The numbers of lanes for weights of this type: no more than stand in one line."""
-    return [n for n in LANES if n * dtype.itemsize <= _LINE_BYTES]
+    return [n for n in LANES if n * dtype.itemsize <= LINE_BYTES]
 
 
 def lane_bytes(model: Model, X: Rows) -> int:
     """Memory of one lane."""
     arrays = 1 + (model.rule["average_from"] > 0) + (model.rule["l1"] > 0)
     return X.shape[1] * X.dtype.itemsize * arrays
-
-
-def aligned_zeros(size: int, dtype: np.dtype) -> np.ndarray:
-    """Zeros that begin at a line of the cache."""
-    raw = np.zeros(size * dtype.itemsize + _LINE_BYTES, np.uint8)
-    first = -raw.ctypes.data % _LINE_BYTES
-    return raw[first : first + size * dtype.itemsize].view(dtype)
 
 
 class _LaneView:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ._aligned import aligned_zeros
 from ._core import joint as _joint
 from ._core import rows as _rows
 from ._core import sgd as _sgd
@@ -402,7 +403,8 @@ class JointLearner(_Steps):
             return
         if self._packed is not None:
             return
-        packed = np.zeros((len(self.V), kept_side_by_side(self.rule)), self.dtype)
+        n_kept = kept_side_by_side(self.rule)
+        packed = aligned_zeros(len(self.V) * n_kept, self.dtype).reshape(-1, n_kept)
         packed[:, 0] = self.V
         packed[:, 1 : 1 + len(self.moments)] = self.moments.T
         if len(self.last):
@@ -410,8 +412,8 @@ class JointLearner(_Steps):
         self._packed, self.V = packed, packed[:, 0]
 
     def _visits(self, packed: np.ndarray) -> np.ndarray:
-        """The last visits in a packed array, whose fourth column is an integer."""
-        return packed.view(f"i{packed.itemsize}")[:, 3]
+        """The last visits in a packed array, as `fl_packed.h` has them: beside float32 integers."""
+        return packed.view(np.int32 if packed.itemsize == 4 else packed.dtype)[:, 3]
 
     @property
     def has_debts(self) -> bool:

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ._aligned import LINE_BYTES
 from ._core import columns as _columns
 from ._core import rows as _rows
 from ._core.rows import NEAR_BYTES, Rows
@@ -32,7 +33,6 @@ from ._memory import machine_bytes
 
 __all__ = ["ColumnOrder", "only_occurring", "prepared", "with_columns_of"]
 
-_LINE_BYTES = 64
 # Pages, and how many have their addresses in the processor's table: 1024 to 3072 on recent ones.
 # Larger pages need not exist below a virtual machine.
 _PAGE_BYTES, _NEAR_PAGES = 4096, 2048
@@ -102,7 +102,7 @@ def prepared(
     if groups is None:
         return X, None
     return _by_frequency(
-        X, _columns.places(counts, groups), n_outputs > 1 and column_bytes < _LINE_BYTES
+        X, _columns.places(counts, groups), n_outputs > 1 and column_bytes < LINE_BYTES
     )
 
 
@@ -175,8 +175,8 @@ def _groups(counts: np.ndarray, column_bytes: int) -> np.ndarray | None:
     """How many columns were counted so often, if enough entries find their weight nearer once the
     columns go by frequency: in the lines that the cache holds, or where a column has a line to
     itself, in the pages whose addresses the processor holds."""
-    near, unit = NEAR_BYTES, _LINE_BYTES
-    if column_bytes >= _LINE_BYTES:
+    near, unit = NEAR_BYTES, LINE_BYTES
+    if column_bytes >= LINE_BYTES:
         near, unit = _NEAR_PAGES * _PAGE_BYTES, _PAGE_BYTES
     groups, entries = _columns.frequencies(counts, 1)
     cached = near // column_bytes

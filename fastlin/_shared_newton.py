@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from ._aligned import aligned_zeros
 from ._blocks import rmatvec, room_for
 from ._centred import gram
 from ._cholesky import cholesky
@@ -28,7 +29,7 @@ from ._core import multi as _multi
 from ._dual_models import DualModel, DualStream, Sides
 from ._isa import ISA
 from ._lane_losses import LaneLosses
-from ._lanes import LANES, aligned_zeros
+from ._lanes import LANES
 from ._parallel import Cancellable, n_threads
 from ._problem import LOSS_CODES, Certificate, Fit
 from ._row_slices import rows_taken

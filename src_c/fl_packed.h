@@ -1,16 +1,20 @@
 /* Adaptive steps of one output whose weights lie beside all that is kept with them, so that an
- * entry of a row that misses the cache misses it once. P[j << shift] is the weight of column j;
- * after it come its one or two moments; a fourth place holds the step of its last visit, as an
- * integer, where there is a penalty. shift is 1 if two places are enough, else 2. Arithmetic and
- * bits are those of fl_joint.h. */
+ * entry of a row that misses the cache misses it once: P begins at a line. P[j << shift] is the
+ * weight of column j; after it come its one or two moments; a fourth place holds the step of its
+ * last visit where there is a penalty: as an integer beside floats, which cannot hold them all.
+ * shift is 1 if two places are enough, else 2. Arithmetic and bits are those of fl_joint.h. */
 #ifndef FL_PACKED_H
 #define FL_PACKED_H
 
 #include <string.h>
 
-#include "fl_packed_wide.h"
+#include "fl_joint.h"
+#include "fl_packed_vectors.h"
 
 enum { FL_LAST_VISIT = 3 };
+
+/* Which penalties there are */
+enum fl_packed_penalty { FL_NO_PENALTY, FL_L2_PENALTY, FL_ANY_PENALTY };
 
 /* There is a table for each instruction set and type, and all give the same bits. */
 struct fl_packed_kernels {
@@ -23,17 +27,33 @@ struct fl_packed_kernels {
 
 #define FL_REAL float
 #define FL_TYPED(name) name##_f32
-#define FL_COUNT int32_t
+#define FL_VISIT int32_t
+#define FL_VECTOR fl_p_f32
+#define FL_P FL_P_F32
+#define FL_P_SIZE FL_P_SIZE_F32
+#define FL_P_ZEROS FL_P_ZEROS_F32
 #include "fl_packed.inc.h"
-#undef FL_COUNT
+#undef FL_VISIT
+#undef FL_VECTOR
+#undef FL_P
+#undef FL_P_SIZE
+#undef FL_P_ZEROS
 #undef FL_REAL
 #undef FL_TYPED
 
 #define FL_REAL double
 #define FL_TYPED(name) name##_f64
-#define FL_COUNT int64_t
+#define FL_VISIT double
+#define FL_VECTOR fl_p_f64
+#define FL_P FL_P_F64
+#define FL_P_SIZE FL_P_SIZE_F64
+#define FL_P_ZEROS FL_P_ZEROS_F64
 #include "fl_packed.inc.h"
-#undef FL_COUNT
+#undef FL_VISIT
+#undef FL_VECTOR
+#undef FL_P
+#undef FL_P_SIZE
+#undef FL_P_ZEROS
 #undef FL_REAL
 #undef FL_TYPED
 

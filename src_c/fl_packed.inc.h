@@ -7,6 +7,10 @@ FL_INLINE double FL_TYPED(fl_packed_dot)(struct fl_row row, const FL_REAL *P, in
                       : FL_TYPED(fl_sparse_dot)(row, P, 2, later);
 }
 
+#ifdef FL_P_WIDE
+#  include "fl_packed_wide.inc.h"
+#endif
+
 /* The steps of a row with derivative `slope`; `lazy`: there is a penalty. u as in fl_sgd.h. */
 FL_INLINE void FL_TYPED(fl_packed_step)(const struct fl_adaptive *a, double sum_scale,
                                         struct fl_row row, double slope, FL_REAL *FL_RESTRICT P,
@@ -14,8 +18,8 @@ FL_INLINE void FL_TYPED(fl_packed_step)(const struct fl_adaptive *a, double sum_
                                         FL_REAL *FL_RESTRICT u) {
     FL_REAL g[FL_CHUNK], w[FL_CHUNK], ma[FL_CHUNK], mb[FL_CHUNK], h[FL_CHUNK];
     FL_REAL change[FL_CHUNK], steps[FL_CHUNK];
-    FL_COUNT last;
-    const FL_COUNT now = (FL_COUNT)a->t;
+    FL_VISIT last;
+    const FL_VISIT now = (FL_VISIT)a->t;
     struct FL_TYPED(fl_chunk) chunk;
     for (int64_t k = 0; k < row.size; k += FL_CHUNK) {
         FL_TYPED(fl_take)(&chunk, row, k);
@@ -55,7 +59,12 @@ static void FL_TYPED(fl_packed_row)(const struct fl_adaptive *a, double sum_scal
                                     struct fl_row row, double slope, void *P, int lazy, void *u,
                                     struct fl_row later) {
     const int two_moments = fl_has_two_moments(a->optimizer);
-    if (FL_TYPED(fl_packed_in_lanes)(a, sum_scale, row, slope, P, lazy, u, later)) return;
+#ifdef FL_P_WIDE
+    if (row.layout != FL_SIGNED && (u == NULL || sum_scale == 0)) {
+        FL_TYPED(fl_packed_wide)(a, row, slope, P, lazy, later);
+        return;
+    }
+#endif
     FL_TYPED(fl_prefetch_all)(later);
     if (two_moments && lazy) {
         FL_TYPED(fl_packed_step)(a, sum_scale, row, slope, P, 2, 1, 1, u);
@@ -73,7 +82,7 @@ static void FL_TYPED(fl_packed_publish)(const struct fl_adaptive *a, int64_t d, 
                                         void *w) {
     FL_REAL v[FL_CHUNK], ma[FL_CHUNK], mb[FL_CHUNK];
     double last[FL_CHUNK];
-    FL_COUNT visit;
+    FL_VISIT visit;
     for (int64_t j = 0; j < d; j += FL_CHUNK) {
         const int n = d - j < FL_CHUNK ? (int)(d - j) : FL_CHUNK;
         const FL_REAL *own = (const FL_REAL *)P + 4 * j;

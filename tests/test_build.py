@@ -190,33 +190,37 @@ _FOURS = """
         }                                                                       \\
         for (int k = 0; k < 256; k++) printf("%a\\n", (double)w[k]);            \\
     } while (0)
-static void adapt(int optimizer, int lazy, double l1, int layout) {
-    const int shift = !lazy && (optimizer == FL_ADAGRAD || optimizer == FL_RMSPROP) ? 1 : 2;
-    struct fl_adaptive a = {optimizer, 0.9, 0.8, 1e-3, l1, 0.1 * lazy, 0, 0, 0.3, 0};
-    float x[23], P[32 << 2] = {0};
-    int32_t j[23];
-    for (int k = 0; k < 23; k++) x[k] = (float)(k % 5 - 2), j[k] = k * 13 % 32; /* some are 0 */
-    for (int size = 0; size <= 23; size++) {
-        struct fl_row row = {layout, size, j + (23 - size), x + (23 - size)};
-        a.t = size + 1;
-        const double slope = 0.7 - fl_packed_dot_f32(row, P, shift, row);
-        fl_packed_row_f32(&a, 0, row, slope, P, lazy, NULL, row);
+#define ADAPT(real, type, visit_type)                                                        \\
+    static void adapt_##type(int optimizer, int lazy, double l1, int layout) {               \\
+        const int shift = !lazy && (optimizer == FL_ADAGRAD || optimizer == FL_RMSPROP) ? 1 : 2;\\
+        struct fl_adaptive a = {optimizer, 0.9, 0.8, 1e-3, l1, 0.1 * lazy, 0, 0, 0.3, 0};    \\
+        real x[23], P[32 << 2] = {0};                                                        \\
+        int32_t j[23];                                                                       \\
+        for (int k = 0; k < 23; k++) x[k] = (real)(k % 5 - 2), j[k] = k * 13 % 32;           \\
+        for (int size = 0; size <= 23; size++) { /* some values are 0 */                     \\
+            struct fl_row row = {layout, size, j + (23 - size), x + (23 - size)};            \\
+            a.t = size + 1;                                                                  \\
+            const double slope = 0.7 - fl_packed_dot_##type(row, P, shift, row);             \\
+            fl_packed_row_##type(&a, 0, row, slope, P, lazy, NULL, row);                     \\
+        }                                                                                    \\
+        for (int k = 0; k < 32 << shift; k++) {                                              \\
+            visit_type visit;                                                                \\
+            memcpy(&visit, P + k, sizeof visit);                                             \\
+            if (shift == 1 || k % 4 < 3) printf("%a\\n", (double)P[k]);                      \\
+            else printf("%d\\n", lazy ? (int)visit : 0);                                     \\
+        }                                                                                    \\
     }
-    for (int k = 0; k < 32 << shift; k++) {
-        int32_t visit;
-        memcpy(&visit, P + k, sizeof visit);
-        if (shift == 1 || k % 4 < 3) printf("%a\\n", P[k]);
-        else printf("%d\\n", lazy ? visit : 0);
-    }
-}
+ADAPT(float, f32, int32_t)
+ADAPT(double, f64, double)
 int main(void) {
     SHOW(float, f32);
     SHOW(double, f64);
     for (int optimizer = FL_ADAGRAD; optimizer <= FL_ADAM; optimizer++) {
         for (int layout = FL_CSR; layout <= FL_ONES; layout++) {
-            adapt(optimizer, 0, 0, layout);
-            adapt(optimizer, 1, 0, layout);
-            adapt(optimizer, 1, 0.02, layout);
+            for (int penalty = 0; penalty < 3; penalty++) {
+                adapt_f32(optimizer, penalty > 0, 0.02 * (penalty > 1), layout);
+                adapt_f64(optimizer, penalty > 0, 0.02 * (penalty > 1), layout);
+            }
         }
     }
     return 0;
@@ -228,8 +232,11 @@ int main(void) {
 def test_rows_give_the_same_bits_by_any_instructions(tmp_path):
     (tmp_path / "fours.c").write_text(_FOURS)
     shown, builds = [], {"with": ["-DNDEBUG"], "without": ["-DFL_NO_SSE2"]}
-    if ("avx2", True) in [(name, here) for name, _, here in instruction_sets()]:
-        builds["eights"] = ["-DFL_ISA_AVX2", "-mavx2"]
+    here = {name for name, _, runs in instruction_sets() if runs}
+    if "avx2" in here:
+        builds["avx2"] = ["-DFL_ISA_AVX2", "-mavx2"]
+    if "avx512" in here:
+        builds["avx512"] = ["-DFL_ISA_AVX512", "-mavx512f", "-mavx512dq", "-mavx512vl"]
     for name, switches in builds.items():
         _run(
             COMPILERS[0], "-std=c11", "-O3", "-ffp-contract=off", "-Wall", "-Werror",
@@ -238,7 +245,7 @@ def test_rows_give_the_same_bits_by_any_instructions(tmp_path):
         )  # fmt: skip
         shown.append(subprocess.check_output([str(tmp_path / name)], text=True))
     assert len(set(shown)) == 1
-    steps = 2 * 32 * (2 * 2 + 10 * 4)
+    steps = 2 * 2 * 32 * (2 * 2 + 10 * 4)
     assert len(shown[0].split()) == 2 * (2 * 40 + 256) + steps and "nan" not in shown[0]
 
 
