@@ -238,11 +238,10 @@ class _Search:
 
     def whole(self, here: _Point) -> tuple[_Point, bool]:
         """Steps with whole matrices: (where they end, whether at the optimum)."""
-        around: Inside | Smoothed
-        if np.isinf(self.penalty.p):
-            around = Inside.around(self.penalty.alpha, here.w, self.certificate(here).gap)
-        else:
-            around = Smoothed.around(self.penalty, here.w, self.D, self.gradient(here))
+        around: Inside | Smoothed = (
+            Inside.around(self.penalty.alpha, here.w, self.certificate(here).gap)
+            if np.isinf(self.penalty.p)
+            else Smoothed.around(self.penalty, here.w, self.D, self.gradient(here)))
         self.mean, done = None, False
         while not (done or around.progress.is_stuck) and self.n_iter < self.max_iter:
             self.n_iter += 1
