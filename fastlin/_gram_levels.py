@@ -9,6 +9,7 @@ anything to be made one in the end.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -139,7 +140,7 @@ def numbers_of(
 
 
 def placed(
-    levels: list[Level], before: np.ndarray, wanted: np.ndarray
+    levels: list[Level], before: np.ndarray, wanted: np.ndarray, n_jobs: int | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Put the n-grams that are wanted in order.
 
@@ -153,6 +154,7 @@ def placed(
     before : uint32 array
         What each n-gram is without its last unit, those of a level behind those below.
     wanted : bool array
+    n_jobs : int or None
 
     Returns
     -------
@@ -164,17 +166,37 @@ def placed(
     which = wanted.view(np.uint8)
     # Those of the last level begin none.
     size, free = wanted[: begins[-2]].astype(np.int64), np.zeros(begins[-2], np.int64)
-    for k in range(len(levels) - 1, 0, -1):
-        add_wanted(before, which, *begins[k : k + 2], begins[k], size)
+    cuts = [_families(before, *each, n_jobs) for each in itertools.pairwise(begins)]
+    for begin, shares in zip(begins[-2:0:-1], cuts[:0:-1], strict=True):
+        run(
+            [functools.partial(add_wanted, before, which, *cut, begin, size) for cut in shares],
+            n_jobs,
+        )
     n = np.count_nonzero(wanted)
     features, columns = np.empty(n, np.int64), np.empty(len(wanted), np.int32)
     documents = np.empty(n, np.uint32)
-    for k, level in enumerate(levels):
+
+    def put(level: Level, begin: int, cut: tuple[int, int]) -> None:
         place(
-            before, which, *begins[k : k + 2], size, free, features, columns, level.documents,
-            documents,
+            before, which, *cut, size, free, features, columns,
+            level.documents[cut[0] - begin :], documents,
         )
+
+    for level, begin, shares in zip(levels, begins[:-1], cuts, strict=True):
+        run([functools.partial(put, level, begin, cut) for cut in shares], n_jobs)
     return features, columns, documents
+
+
+def _families(
+    before: np.ndarray, first: int, stop: int, n_jobs: int | None
+) -> list[tuple[int, int]]:
+    """Cut a level into a piece for each thread, so that what the same n-gram begins stays together.
+    Words, which nothing begins, are one piece."""
+    threads = n_threads(n_jobs) if first else 1
+    family = before[first:stop]
+    middle = [len(family) * k // threads for k in range(1, threads)] if len(family) else []
+    edges = sorted({first, *(first + family.searchsorted(family[middle])).tolist(), stop})
+    return list(itertools.pairwise(edges))
 
 
 def _digits(of_last: bool, bits: int) -> list[tuple[bool, int, int]]:

@@ -11,7 +11,6 @@ n-gram only, so that the matrix does not depend on the number of threads.
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -126,19 +125,18 @@ def _by_levels(
         levels.append(next_level(levels[-1], len(words.last), tokens, ends, n, n_jobs))
         if sum(map(len, levels)) > np.iinfo(np.int32).max:
             refuse(TOO_LARGE, 0)
-    nodes = _nodes(words, levels)
-    found_in = np.concatenate([level.documents for level in levels])
+    nodes, found_in = _nodes(words, levels, n_jobs)
     counted = slice(sum(map(len, levels[: shortest - 1])), None)
     _refuse_none(found_in[counted])
     wanted = np.zeros(len(found_in), bool)
     wanted[counted] = choose(Frequencies(found_in[counted], None))
-    features, columns, documents = placed(levels, nodes.before, wanted)
+    features, columns, documents = placed(levels, nodes.before, wanted, n_jobs)
     if with_totals:
         total = np.concatenate([level.total for level in levels])[features]
         kept = choose(Frequencies(documents, total))
         if not kept.all():
             wanted[features[~kept]] = False
-            features, columns, documents = placed(levels, nodes.before, wanted)
+            features, columns, documents = placed(levels, nodes.before, wanted, n_jobs)
     tasks = [
         functools.partial(_count_documents, levels, shortest, ends, cut, columns, len(features))
         for cut in document_cuts(ends)
@@ -180,16 +178,31 @@ def _tokens(
     return words, tokens, np.concatenate(ends)
 
 
-def _nodes(words: Nodes, levels: list[Level]) -> Nodes:
-    """Return what the n-grams of all levels stand for, those of a level behind those below."""
-    begin, before, last = 0, [words.before], [words.last]
-    for below, level in itertools.pairwise(levels):
-        before.append(level.before + np.uint32(begin))
-        last.append(level.last)
-        begin += len(below)
-    is_word = np.zeros(sum(map(len, levels)), np.uint8)
-    is_word[: len(words.last)] = True
-    return Nodes(is_word, np.concatenate(before), np.concatenate(last), words.arena)
+def _nodes(
+    words: Nodes, levels: list[Level], n_jobs: int | None
+) -> tuple[Nodes, np.ndarray]:
+    """Return what the n-grams of all levels stand for, those of a level behind those below, and in
+    how many documents each is."""
+    begins = np.cumsum([0, *map(len, levels)]).tolist()
+    before, last, found_in = np.empty((3, begins[-1]), np.uint32)
+
+    def begun_by() -> None:
+        before[: begins[1]] = words.before
+        for k, level in enumerate(levels[1:]):
+            np.add(level.before, np.uint32(begins[k]), out=before[begins[k + 1] : begins[k + 2]])
+
+    parts = [words.last, *(level.last for level in levels[1:])]
+    run(
+        [
+            begun_by,
+            functools.partial(np.concatenate, parts, out=last),
+            functools.partial(np.concatenate, [level.documents for level in levels], out=found_in),
+        ],
+        n_jobs,
+    )
+    is_word = np.zeros(begins[-1], np.uint8)
+    is_word[: begins[1]] = True
+    return Nodes(is_word, before, last, words.arena), found_in
 
 
 def _count_documents(

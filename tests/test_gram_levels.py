@@ -71,7 +71,7 @@ def test_levels(documents, longest, cut, piece_bits, digit_bits, n_jobs, random)
                     gram for n in range(shortest, longest + 1) for gram in grams_at(document, n)
                 ]
     wanted = np.array([random.random() < 0.5 for _ in names], bool)
-    features, columns, counts = placed(levels, np.concatenate(before), wanted)
+    features, columns, counts = placed(levels, np.concatenate(before), wanted, n_jobs)
     chosen = sorted(name for name, is_wanted in zip(names, wanted, strict=True) if is_wanted)
     assert [names[k] for k in features] == chosen
     assert columns.tolist() == [

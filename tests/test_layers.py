@@ -153,7 +153,7 @@ WRITTEN = {
     "rows": {"out", "in_order", "place", "keys"},
     "sgd": {"v", "u", "owed", "paid", "gradients", "w"},
     "strings": {"codes"},
-    "text": {"indptr", "indices", "data"},
+    "text": {"indptr", "indices", "data", "memory"},
     "transpose": {"ends", "heads", "rows", "values", "entry", "buffer"},
     "voted": {
         "b", "V", "row_numbers", "when", "change", "pair", "starts", "owner", "value", "out", "r",
