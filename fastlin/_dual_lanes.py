@@ -17,6 +17,7 @@ from ._aligned import aligned_zeros
 from ._blocks import room_for
 from ._core import losses as _losses
 from ._core import multi as _multi
+from ._core.rows import Rows
 from ._dual_models import Centre, DualModel, DualStream, Sides
 from ._isa import ISA
 from ._lane_losses import LaneLosses
@@ -36,7 +37,7 @@ _N_NUMBERS = len(_multi.DUAL_FIELDS)
 # Dual variables of rows not yet visited, as logits: nothing beside 1 in any sum.
 _UNTOUCHED = -40.0
 # Lanes whose weights are doubles in one line of 64 bytes
-_WIDE = 8
+_FEW_LANES = 8
 # A gap estimated to be so much smaller than what is asked for is worth measuring.
 _MARGIN = 0.7
 # The estimate is that of rows before their steps: since then the gap has fallen by about this power
@@ -56,8 +57,8 @@ _NU = 0.01
 _STIFF = 8.0
 # Newton steps for the intercept that ends a fit; the first of them start within the tolerance.
 _INTERCEPT_STEPS = 50
-# Memory that is not given back between descent and certificates
-_MANY_BYTES = 1 << 24
+# Responses that take less memory than this are no matter.
+_FEW_BYTES = 1 << 24
 # Columns per call of a kernel that goes over all weights: some milliseconds.
 _COLUMNS_PER_CALL = 1 << 19
 
@@ -67,12 +68,20 @@ def _lanes_of(n_models: int) -> int:
     return next(n for n in (*LANES, SPARE_LANES) if n >= n_models)
 
 
+def _certified_at_once(X: Rows, n_models: int) -> int:
+    """Models whose certificates share their passes over the rows: all where these fill most lanes,
+    unless their responses in double would take more memory than the rows do."""
+    small = 8 * SPARE_LANES * len(X) <= max(X.nbytes, _FEW_BYTES)
+    return SPARE_LANES if n_models > LANES[-1] and small else _FEW_LANES
+
+
 class DualPass(Cancellable):
     """Up to 24 models of one kind."""
 
     def __init__(self, stream: DualStream, models: list[DualModel]):
         self.stream, self.models = stream, models
-        self._room = np.empty(0, np.uint8)
+        # memory for weights, and how much of it is no longer zero
+        self._room, self._used = np.empty(0, np.uint8), 0
 
     def __call__(self) -> DualPass:
         # an answer that is not finite is refused where it would be published
@@ -90,35 +99,36 @@ class DualPass(Cancellable):
         for model, coef in zip(self.models, coefs, strict=True):
             model.coef = coef
             if model.state is None:
-                model.state = np.full(n, _UNTOUCHED if self.is_log else 0.0, np.float32)
                 model.offset = self._first_offset(model)
             model.target = _MARGIN * model.tol
         todo = list(self.models)
+        at_once = _certified_at_once(self.stream.X, len(todo))
+        self._room = self._room_for(_lanes_of(len(todo)), _lanes_of(min(len(todo), at_once)))
         for begun in range(_MOST_ROUNDS):
             # each round has orders of its own, so that nothing depends on how long others took
             self.order = self.stream.order.fork()
             for _ in range(begun):
                 self.order.next()
             self._descend(todo, 1 << begun)
-            for start in range(0, len(todo), _WIDE):
-                self._certify(todo[start : start + _WIDE])
+            for start in range(0, len(todo), at_once):
+                self._certify(todo[start : start + at_once])
             todo = [model for model in todo if self._goes_on(model, begun)]
             if not todo:
                 break
         self._room = np.empty(0, np.uint8)
         return self
 
+    def _room_for(self, descending: int, certified: int) -> np.ndarray:
+        """Memory for the weights of so many lanes in float32, and then of so many in double: new
+        pages for each would take as long as an epoch."""
+        d = self.stream.work.shape[1]
+        return aligned_zeros(d * max(4 * descending, 8 * certified), np.dtype(np.uint8))
+
     def _zeros(self, size: int, dtype: Any) -> np.ndarray:
-        """Zeros in the memory that descent and certificates take in turns: with a million columns
-        new pages for each would take as long as an epoch."""
+        """Zeros in the memory that descent and certificates take in turns."""
         n_bytes = size * np.dtype(dtype).itemsize
-        if n_bytes < _MANY_BYTES:
-            return aligned_zeros(size, np.dtype(dtype))
-        if len(self._room) < n_bytes:
-            self._room = np.empty(0, np.uint8)
-            self._room = aligned_zeros(n_bytes, np.dtype(np.uint8))
-        else:
-            self._room[:n_bytes] = 0
+        self._room[: min(n_bytes, self._used)] = 0
+        self._used = max(n_bytes, self._used)
         return self._room[:n_bytes].view(dtype)
 
     def _goes_on(self, model: DualModel, begun: int) -> bool:
@@ -182,7 +192,8 @@ class DualPass(Cancellable):
         stream = self.stream
         n_lanes = _lanes_of(len(models))
         u = self._zeros(stream.work.shape[1] * n_lanes, np.float32)
-        lanes = _Lanes(stream, models, n_lanes, self.centre.q, u)
+        fresh = _UNTOUCHED if self.is_log else 0.0
+        lanes = _Lanes(stream, models, n_lanes, self.centre.q, u, fresh)
         if any(model.n_iter for model in models):
             lanes.rebuild(self.is_log, self.centre, self._look)
         return lanes
@@ -236,14 +247,14 @@ class DualPass(Cancellable):
     # certificates
 
     def _certify(self, models: list[DualModel]) -> None:
-        """Weights, intercepts, gaps and responses of up to 8 models, in double."""
+        """Weights, intercepts, gaps and responses of some models, in double."""
         stream, X = self.stream, self.stream.exact
         models = [model for model in models if not model.is_lost]
         if not models:
             return
         L = _lanes_of(len(models))
         sides = Sides.of(stream, models, L)
-        by = np.zeros((len(X), L))
+        by = aligned_zeros(len(X) * L, np.dtype(np.float64)).reshape(-1, L)
         conjugates = self._dual_sides(models, sides, by)
         w = self._zeros(X.shape[1] * L, np.float64)
         room = room_for(X)
@@ -298,7 +309,8 @@ class DualPass(Cancellable):
             # loss there; a shift of all responses makes it feasible
             for lane, model in enumerate(models):
                 self._look()
-                np.multiply(sides.target[sides.pattern, lane], model.state, out=by[:, lane])
+                y = sides.target[:, lane].take(sides.pattern)
+                np.multiply(y, model.state, out=by[:, lane])
             np.negative(by, out=by)
             free, b = models[0].fit_intercept, conjugates
             losses = LaneLosses(self.stream, sides, self.code, self._look)
@@ -315,22 +327,15 @@ class DualPass(Cancellable):
     def _dual_side(self, model: DualModel, sides: Sides, lane: int, by: np.ndarray) -> float:
         """Sets by[:, lane] to s a y of the variables, those of the larger side scaled down; returns
         sum s conj(-a)."""
-        stream = self.stream
-        y = sides.target[sides.pattern, lane]
-        s = sides.weight[sides.pattern, lane]
-        if len(stream.sample_weight):
-            s = s * stream.sample_weight
         a = model.state.astype(np.float64)
         if self.is_log:
             _losses.sigmoid(a.copy(), a)
+        of_lane = a, lane, sides.pattern, sides.weight, sides.target, self.stream.sample_weight
+        up = down = 1.0
         if model.fit_intercept:
-            mass = s * a
-            up, down = mass[y > 0].sum(), mass[y < 0].sum()
-            if up != down:
-                larger = y > 0 if up > down else y < 0
-                a[larger] *= min(up, down) / max(up, down)
-        by[:, lane] = s * a * y
-        return _losses.total_conjugate(self.code, 1.0, a * y, y, s)
+            mass = _multi.side_masses(*of_lane)
+            up, down = (min(mass) / max(size, 1e-300) for size in mass)
+        return _multi.dual_side(self.code, *of_lane, up, down, by)
 
     def _pieces(self, n_lanes: int) -> Any:
         """(start, stop) of calls that go over all rows."""
@@ -382,8 +387,8 @@ class _Lanes:
     """The memory of some models under way."""
 
     def __init__(self, stream: DualStream, models: list[DualModel], n_lanes: int,
-                 q: np.ndarray, u: np.ndarray):
-        """`u` is memory for the weights, all zeros."""
+                 q: np.ndarray, u: np.ndarray, fresh: float):
+        """`u` is memory for the weights, all zeros, `fresh` the state of rows not yet visited."""
         self.stream, self.models, self.n_lanes = stream, models, n_lanes
         self.sides = Sides.of(stream, models, n_lanes)
         self.pattern = self.sides.without([])
@@ -391,7 +396,7 @@ class _Lanes:
         # sums of weights, and about what the objective is
         self.total, self.value = np.ones(n_lanes), np.ones(n_lanes)
         self.u = u
-        self.state = np.zeros((len(stream.X), n_lanes), np.float32)
+        self.state = np.full((len(stream.X), n_lanes), fresh, np.float32)
         for lane, model in enumerate(models):
             self.numbers[_FIELD["bound"], lane] = model.C
             self.numbers[_FIELD["offset"], lane] = model.offset
@@ -399,7 +404,8 @@ class _Lanes:
                 bend = _losses.bend(LOSS_CODES[model.loss]) * model.C * self.sides.total[lane]
                 self.numbers[_FIELD["nu"], lane] = max(_NU * float(q.mean()), _STIFF / bend)
             self.total[lane] = float(self.sides.total[lane])
-            self.state[:, lane] = model.state
+            if model.state is not None:
+                self.state[:, lane] = model.state
 
     def rebuild(self, is_log: bool, centre: Centre, look: Callable[[], None]) -> None:
         """u, sum and centre_sum from the dual variables."""

@@ -32,24 +32,21 @@
 #define FL_LANED(name) name##_16
 #include "fl_multi.inc.h"
 
-#ifndef FL_MULTI_DOUBLE
-#  define FL_ONLY_DUAL
-#  define FL_LANES 24
-#  define FL_LANED(name) name##_24
-#  include "fl_multi.inc.h"
-#  define FL_KERNELS_24 \
-      {NULL, fl_multi_respond_24, NULL, NULL, fl_dual_step_24, fl_dual_add_24, NULL}
-#else
-#  define FL_KERNELS_24 {NULL, NULL, NULL, NULL, NULL, NULL, NULL}
-#endif
+#define FL_ONLY_EXACT
+#define FL_LANES 24
+#define FL_LANED(name) name##_24
+#include "fl_multi.inc.h"
 
 #include "fl_joint_dual.inc.h"
 
 #define FL_KERNELS(n) \
     {fl_multi_step_##n, fl_multi_respond_##n, fl_multi_norms_##n, fl_multi_publish_##n, \
      fl_dual_step_##n,  fl_dual_add_##n,      fl_dual_sums_##n}
+#define FL_EXACT_KERNELS(n)                                     \
+    {NULL, fl_multi_respond_##n, fl_multi_norms_##n, NULL,      \
+     fl_dual_step_##n, fl_dual_add_##n, fl_dual_sums_##n}
 
 extern const struct fl_multi_table FL_MULTI_TABLE;
 const struct fl_multi_table FL_MULTI_TABLE = {
-    {FL_KERNELS(4), FL_KERNELS(8), FL_KERNELS(16), FL_KERNELS_24},
+    {FL_KERNELS(4), FL_KERNELS(8), FL_KERNELS(16), FL_EXACT_KERNELS(24)},
     {FL_TYPED(fl_joint_respond), FL_TYPED(fl_joint_add), FL_TYPED(fl_joint_dual_step)}};

@@ -22,7 +22,7 @@
 #include "fl_joint_dual.h"
 #include "fl_sgd.h"
 
-#define FL_MAX_LANES 24 /* of dual coordinate descent in float; of all else 16 */
+#define FL_MAX_LANES 24 /* of exact models; of steps of fl_sgd.h 16 */
 
 /* What the models of a pass share. */
 struct fl_multi_plan {
@@ -115,8 +115,8 @@ struct fl_multi_kernels {
                  double *pull);
 };
 
-/* For one instruction set; by number of lanes: 4, 8, 16, and 24 with what dual coordinate
- * descent in float calls alone. */
+/* For one instruction set; by number of lanes: 4, 8, 16, and 24 with what exact models call
+ * alone. */
 struct fl_multi_table {
     struct fl_multi_kernels lanes[4];
     struct fl_joint_kernels joint;

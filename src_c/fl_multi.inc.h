@@ -1,5 +1,5 @@
 /* The kernels of fl_multi.h for FL_LANES models; included by fl_multi.c once per number of lanes,
- * hence no guard. With FL_ONLY_DUAL defined: what steps of dual coordinate descent call. */
+ * hence no guard. With FL_ONLY_EXACT defined: what exact models call. */
 
 #include "fl_lanes.inc.h"
 
@@ -105,7 +105,7 @@ FL_INLINE void FL_LANED(fl_multi_add)(struct fl_row row, const FL_REAL *c, FL_RE
 #undef FL_ADD
 }
 
-#ifndef FL_ONLY_DUAL
+#ifndef FL_ONLY_EXACT
 /* z = soft(w, by).x */
 static void FL_LANED(fl_multi_respond_shrunk)(struct fl_row row, const void *weights, FL_REAL by,
                                               double *z) {
@@ -174,6 +174,8 @@ static void FL_LANED(fl_multi_fold)(struct fl_multi_lanes *lanes, int l,
     lanes->scale[l] = 1;
 }
 
+#endif /* FL_ONLY_EXACT */
+
 /* Loss parts and slope of each lane: the table of fl_losses.h, with the loss outside the loop. */
 FL_INLINE void FL_LANED(fl_multi_losses)(int loss, const double *p, const double *y,
                                          const double *a, double *slope, double *u, double *v) {
@@ -204,6 +206,7 @@ FL_INLINE void FL_LANED(fl_multi_losses)(int loss, const double *p, const double
     }
 }
 
+#ifndef FL_ONLY_EXACT
 /* The same for joint losses: y is a class number, the loss stands with the first lane. */
 FL_INLINE void FL_LANED(fl_multi_joint_losses)(const struct fl_multi_plan *plan,
                                                const struct fl_multi_lanes *lanes,
@@ -356,6 +359,8 @@ static void FL_LANED(fl_multi_step)(const struct fl_multi_plan *plan,
     }
 }
 
+#endif /* FL_ONLY_EXACT */
+
 static void FL_LANED(fl_multi_norms)(const struct fl_multi_lanes *lanes,
                                      const struct fl_multi_memory *memory, int64_t first,
                                      int64_t last, double *sizes, double *squares) {
@@ -383,6 +388,7 @@ static void FL_LANED(fl_multi_norms)(const struct fl_multi_lanes *lanes,
     for (int l = 0; l < FL_LANES; l++) squares[l] = square[l], sizes[l] = size[l];
 }
 
+#ifndef FL_ONLY_EXACT
 static void FL_LANED(fl_multi_publish)(const struct fl_multi_lanes *lanes,
                                        const struct fl_multi_memory *memory, int64_t first,
                                        int64_t last, void *out) {
@@ -404,7 +410,7 @@ static void FL_LANED(fl_multi_publish)(const struct fl_multi_lanes *lanes,
     }
 }
 
-#endif /* FL_ONLY_DUAL */
+#endif /* FL_ONLY_EXACT */
 
 #include "fl_multi_dual.inc.h"
 

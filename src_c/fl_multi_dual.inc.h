@@ -130,7 +130,6 @@ static void FL_LANED(fl_dual_add)(struct fl_row row, const double *by, void *wei
     FL_LANED(fl_multi_add)(row, c, (FL_REAL *)weights);
 }
 
-#ifndef FL_ONLY_DUAL
 /* `sums` of fl_multi.h at responses p. */
 static void FL_LANED(fl_dual_sums)(int loss, const double *p, const double *s, const double *y,
                                    double *sums, double *pull) {
@@ -160,4 +159,3 @@ static void FL_LANED(fl_dual_sums)(int loss, const double *p, const double *s, c
         }
     }
 }
-#endif /* FL_ONLY_DUAL */

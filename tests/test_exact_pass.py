@@ -12,8 +12,10 @@ from fastlin import (
     _dual_lanes,
     _lane_losses,
     _parallel,
+    as_rows,
     cross_val_score,
 )
+from fastlin._aligned import aligned_zeros
 from fastlin._core import multi as _multi
 from fastlin._dual_models import DualModel
 from fastlin._exact_pass import fits_exactly_together
@@ -334,22 +336,42 @@ def test_frames_are_searched_without_a_word_about_their_names(make):
     np.testing.assert_array_equal(with_names, cross_val_score(make(), X, y, cv=3))
 
 
+def test_certificates_share_passes_where_memory_is_small():
+    few = as_rows(np.ones((1000, 2)))
+    assert _dual_lanes._certified_at_once(few, 20) == 24
+    assert _dual_lanes._certified_at_once(few, 16) == 8
+    assert _dual_lanes._certified_at_once(as_rows(np.ones((1 << 20, 2), np.float32)), 20) == 8
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("loss", LOSSES)
-def test_memory_that_is_kept_changes_no_bit(loss, dtype, monkeypatch):
+def test_shared_memory_and_certificates_change_no_bit(loss, dtype, monkeypatch):
     rng = np.random.default_rng(0)
     X = (rng.normal(size=(N, D)) * (rng.random((N, D)) < 0.5)).astype(dtype)
     y = np.where(X @ rng.normal(size=D) + 0.5 * rng.normal(size=N) > 0, 1.0, -1.0)
-    every = np.arange(N)
+    every, certified = np.arange(N), []
+    certify = _dual_lanes.DualPass._certify
 
-    def fitted(many_bytes):
+    def watched(self, models):
+        certified.append(len(models))
+        certify(self, models)
+
+    def fitted(at_once, zeros):
         # strengths end at different epochs, so that lanes move together on the way
         models = [made(loss, C=C, tol=1e-7) for C in np.geomspace(1e-3, 3, 13)]
-        monkeypatch.setattr(_dual_lanes, "_MANY_BYTES", many_bytes)
-        fit_together(models, X, y, [every] * 13, [every] * 13)
+        with monkeypatch.context() as m:
+            m.setattr(_dual_lanes, "_certified_at_once", lambda X, n_models: at_once)
+            m.setattr(_dual_lanes.DualPass, "_certify", watched)
+            m.setattr(_dual_lanes.DualPass, "_zeros", zeros)
+            fit_together(models, X, y, [every] * 13, [every] * 13)
         return models
 
-    for kept, fresh in zip(fitted(0), fitted(1 << 24), strict=True):
+    together = fitted(24, _dual_lanes.DualPass._zeros)
+    assert certified[0] > 8
+    certified.clear()
+    apart = fitted(8, lambda self, size, dtype: aligned_zeros(size, np.dtype(dtype)))
+    assert max(certified) == 8
+    for kept, fresh in zip(together, apart, strict=True):
         np.testing.assert_array_equal(kept.coef_, fresh.coef_)
         assert kept.intercept_ == fresh.intercept_ and kept.coef_.dtype == dtype
         assert kept.duality_gap_ == fresh.duality_gap_ <= 1e-7

@@ -129,6 +129,26 @@ def respond_rows(
     start: int,
     stop: int,
 ) -> None: ...
+def side_masses(
+    a: NDArray[np.float64],
+    lane: int,
+    pattern: NDArray[np.int32],
+    pattern_weight: NDArray[np.float64],
+    pattern_target: NDArray[np.float64],
+    sample_weight: NDArray[np.float64],
+) -> tuple[float, float]: ...
+def dual_side(
+    loss: int,
+    a: NDArray[np.float64],
+    lane: int,
+    pattern: NDArray[np.int32],
+    pattern_weight: NDArray[np.float64],
+    pattern_target: NDArray[np.float64],
+    sample_weight: NDArray[np.float64],
+    up: float,
+    down: float,
+    out: NDArray[np.float64],
+) -> float: ...
 def sum_losses(
     isa: int,
     n_lanes: int,

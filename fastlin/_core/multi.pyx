@@ -6,9 +6,9 @@ each lane as `fl_multi_lanes` does, one row per name of `FIELDS`.
 
 import numpy as np
 
-from .c cimport (FL_PREFETCH, fl_per_column, fl_per_column_plan_next, fl_prefetch_columns,
-                 fl_prefetch_start, fl_row, fl_row_at_f32, int32_t, int64_t, prefetch_row, real,
-                 row_at, uint32_t)
+from .c cimport (FL_PREFETCH, fl_loss_conjugate, fl_per_column, fl_per_column_plan_next,
+                 fl_prefetch_columns, fl_prefetch_start, fl_row, fl_row_at_f32, int32_t, int64_t,
+                 prefetch_row, real, row_at, uint32_t)
 from .multi cimport (FL_MAX_LANES, FL_N_ISAS, fl_dual_lanes, fl_dual_plan, fl_gram_kernels_of,
                      fl_isa_name, fl_isa_runs, fl_joint_kernels, fl_joint_kernels_of,
                      fl_multi_kernels, fl_multi_kernels_of, fl_multi_lanes, fl_multi_memory,
@@ -354,6 +354,48 @@ def respond_rows(int isa, int n_lanes, Rows X, const real[::1] w, double[:, ::1]
             kernels.respond(row_for(X, i, <const real *>&w[0], room), &w[0], z)
             for l in range(n_lanes):
                 out[i, l] = z[l]
+
+
+cdef inline double weight_of(int64_t i, int lane, const int32_t[::1] pattern,
+                             const double[:, ::1] pattern_weight,
+                             const double[::1] sample_weight) noexcept nogil:
+    """The weight of row i in a lane."""
+    cdef double s = pattern_weight[pattern[i], lane]
+    return s * sample_weight[i] if sample_weight.shape[0] > 0 else s
+
+
+def side_masses(const double[::1] a, int lane, const int32_t[::1] pattern,
+                const double[:, ::1] pattern_weight, const double[:, ::1] pattern_target,
+                const double[::1] sample_weight):
+    """The sums of s a over the rows with targets above 0, and over those below."""
+    cdef Py_ssize_t i
+    cdef double up = 0, down = 0, mass
+    with nogil:
+        for i in range(a.shape[0]):
+            mass = weight_of(i, lane, pattern, pattern_weight, sample_weight) * a[i]
+            if pattern_target[pattern[i], lane] > 0:
+                up += mass
+            else:
+                down += mass
+    return up, down
+
+
+def dual_side(int loss, const double[::1] a, int lane, const int32_t[::1] pattern,
+              const double[:, ::1] pattern_weight, const double[:, ::1] pattern_target,
+              const double[::1] sample_weight, double up, double down, double[:, ::1] out):
+    """Sets out[i, lane] to s a y, where a counts `up` times for targets above 0, else `down` times;
+    returns the sum of s times the conjugate at -a."""
+    cdef Py_ssize_t i
+    cdef double result = 0, s, y, dual
+    with nogil:
+        for i in range(a.shape[0]):
+            s = weight_of(i, lane, pattern, pattern_weight, sample_weight)
+            y = pattern_target[pattern[i], lane]
+            dual = (up if y > 0 else down) * a[i] * y
+            out[i, lane] = s * dual
+            if s > 0:
+                result += s * fl_loss_conjugate(loss, dual, y, 1.0)
+    return result
 
 
 def sum_losses(int isa, int n_lanes, int loss, const double[:, ::1] z, const double[::1] b,
