@@ -21,6 +21,7 @@ import numpy as np
 
 from ._core import counts as _counts
 from ._core.rows import Rows
+from ._isa import ISA
 from ._parallel import Cancelled, is_cancelled
 from ._scores import rows_per_call
 
@@ -123,7 +124,7 @@ def smoothed_logs(counts: np.ndarray, sign: int, whole: Any, alpha: Any,
     for start in range(0, d, piece):
         _look_for_the_end()
         _counts.smoothed_logs(
-            counts, sign, whole, alpha, log_whole, shift, factor, out, start,
+            ISA, counts, sign, whole, alpha, log_whole, shift, factor, out, start,
             min(start + piece, d),
         )  # fmt: skip
     return out.T
@@ -141,7 +142,7 @@ def smoothed_ratios(counts: np.ndarray, rest: np.ndarray, alpha: Any) -> tuple:
     for start in range(0, d, piece):
         _look_for_the_end()
         _counts.smoothed_ratios(
-            counts, rest, alpha, log_rest, zeros, ratio, none, out, sums, start,
+            ISA, counts, rest, alpha, log_rest, zeros, ratio, none, out, sums, start,
             min(start + piece, d),
         )  # fmt: skip
     return out.T, sums

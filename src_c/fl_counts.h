@@ -25,6 +25,7 @@ struct fl_smoothing {
     const double *count, *whole, *alpha, *log_whole, *shift;
     int64_t class_stride, feature_stride; /* in elements */
     double sign, factor;
+    void (*logs)(double *x, int64_t n); /* fl_logs for the instruction set that runs */
 };
 
 /* What a count that is not 0 comes to, class k, feature j, before its logarithm. */
@@ -89,7 +90,7 @@ FL_INLINE void fl_smoothed_logs(const struct fl_smoothing *s, int64_t start, int
             const double shift = s->shift[k];
             double *FL_RESTRICT of_class = out + first * s->K + k;
             const int n = fl_smoothed_some(s, k, first, last, place, value);
-            fl_logs(value, n);
+            s->logs(value, n);
             for (int t = 0; t < n; t++) {
                 of_class[place[t] * s->K] = s->factor * (value[t] - shift);
             }
@@ -115,8 +116,8 @@ FL_INLINE void fl_smoothed_ratios(const struct fl_smoothing *s, const struct fl_
                 minus->log_whole + k * minus->class_stride + first * minus->feature_stride;
             const int n = fl_smoothed_some(s, k, first, last, place, value);
             fl_smoothed_at(minus, k, first, n, place, less);
-            fl_logs(value, n);
-            fl_logs(less, n);
+            s->logs(value, n);
+            s->logs(less, n);
             for (int t = 0; t < n; t++) {
                 of_class[place[t] * s->K] = value[t] - less[t];
                 sum += less[t] - whole[place[t] * minus->feature_stride];

@@ -87,6 +87,8 @@ const struct fl_joint_kernels *fl_joint_kernels_of(int isa, int is_double) {
     return &tables[isa][is_double]->joint;
 }
 
+fl_logs_kernel *fl_logs_of(int isa) { return tables[isa][1]->logs; }
+
 const struct fl_gram_kernels *fl_gram_kernels_of(int isa) { return gram_tables[isa]; }
 
 const struct fl_packed_kernels *fl_packed_kernels_of(int isa, int is_double) {

@@ -29,6 +29,10 @@ const struct fl_multi_kernels *fl_multi_kernels_of(int isa, int is_double, int n
 /* Those for any number of outputs of one model. */
 const struct fl_joint_kernels *fl_joint_kernels_of(int isa, int is_double);
 
+/* fl_logs */
+typedef void fl_logs_kernel(double *x, int64_t n);
+fl_logs_kernel *fl_logs_of(int isa);
+
 /* Those for rows of Gram matrices. */
 const struct fl_gram_kernels *fl_gram_kernels_of(int isa);
 

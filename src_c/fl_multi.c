@@ -46,7 +46,10 @@
     {NULL, fl_multi_respond_##n, fl_multi_norms_##n, NULL,      \
      fl_dual_step_##n, fl_dual_add_##n, fl_dual_sums_##n}
 
+static void fl_logs_here(double *x, int64_t n) { fl_logs(x, n); }
+
 extern const struct fl_multi_table FL_MULTI_TABLE;
 const struct fl_multi_table FL_MULTI_TABLE = {
     {FL_KERNELS(4), FL_KERNELS(8), FL_KERNELS(16), FL_EXACT_KERNELS(24)},
-    {FL_TYPED(fl_joint_respond), FL_TYPED(fl_joint_add), FL_TYPED(fl_joint_dual_step)}};
+    {FL_TYPED(fl_joint_respond), FL_TYPED(fl_joint_add), FL_TYPED(fl_joint_dual_step)},
+    fl_logs_here};

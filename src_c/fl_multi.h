@@ -120,6 +120,7 @@ struct fl_multi_kernels {
 struct fl_multi_table {
     struct fl_multi_kernels lanes[4];
     struct fl_joint_kernels joint;
+    void (*logs)(double *x, int64_t n); /* fl_logs of fl_math.h */
 };
 
 #endif

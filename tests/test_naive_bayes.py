@@ -16,9 +16,11 @@ from fastlin import (
     GridSearchCV,
     HashingVectorizer,
     MultinomialNB,
+    _counts,
     datasets,
     make_pipeline,
 )
+from fastlin._core import multi as _multi
 from fastlin._params import constraints_of
 
 PROBABILITIES = ("predict_joint_log_proba", "predict_log_proba", "predict_proba")
@@ -378,3 +380,23 @@ def test_in_pipelines_searches_frames_and_files(messages, cls):
         np.testing.assert_array_equal(again.predict_proba(given), fitted.predict_proba(given))
     again = again[-1].partial_fit(words.transform(texts), spam)
     assert math.isclose(again.class_count_.sum(), 1500 + len(texts))
+
+
+def test_instruction_sets_have_the_same_logarithms(monkeypatch):
+    rng = np.random.default_rng(0)
+    counts = np.where(rng.random((3, 200)) < 0.5, rng.lognormal(0, 9, (3, 200)), 0.0)
+    counts[0, 5], counts[1, 70] = 1e-310, np.inf
+    rest = counts.sum(axis=0)
+    rest[~np.isfinite(rest)] = 1e9
+    counts_of_some = np.where(np.isfinite(counts), counts, 0.0)
+    found = []
+    for _, isa, runs in _multi.instruction_sets():
+        if runs:
+            monkeypatch.setattr(_counts, "ISA", isa)
+            logs = _counts.smoothed_logs(counts, 1, 0.0, 0.0)
+            found.append((logs, *_counts.smoothed_ratios(counts_of_some, rest, 0.5)))
+    with np.errstate(divide="ignore"):
+        np.testing.assert_allclose(found[0][0], np.log(counts), rtol=1e-14)
+    for other in found[1:]:
+        for ours, first in zip(other, found[0], strict=True):
+            np.testing.assert_array_equal(ours, first)

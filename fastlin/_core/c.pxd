@@ -459,6 +459,7 @@ cdef extern from "fl_counts.h" nogil:
         int64_t feature_stride
         double sign
         double factor
+        void (*logs)(double *x, int64_t n) noexcept nogil
     void fl_smoothed_logs(const fl_smoothing *s, int64_t start, int64_t stop,
                           double *out) noexcept
     void fl_smoothed_ratios(const fl_smoothing *s, const fl_smoothing *minus, int64_t start,

@@ -25,6 +25,7 @@ def count(
     stop: int,
 ) -> None: ...
 def smoothed_logs(
+    isa: int,
     counts: NDArray[np.float64],
     sign: float,
     whole: NDArray[np.float64],
@@ -37,6 +38,7 @@ def smoothed_logs(
     stop: int,
 ) -> None: ...
 def smoothed_ratios(
+    isa: int,
     counts: NDArray[np.float64],
     rest: NDArray[np.float64],
     alpha: NDArray[np.float64],

@@ -5,6 +5,7 @@ from .c cimport (fl_count_f32, fl_count_f64, fl_count_scores_f32, fl_count_score
                  fl_per_column_plan_next, fl_prefetch_columns, fl_prefetch_row_f32,
                  fl_prefetch_row_f64, fl_row_at_f32, fl_row_at_f64, fl_row_start, fl_rows,
                  fl_smoothed_logs, fl_smoothed_ratios, fl_smoothing, int32_t, int64_t)
+from .multi cimport logs_for
 from .rows cimport Rows
 
 
@@ -79,9 +80,10 @@ def count(Rows X, bint binary, double threshold, const int32_t[::1] codes,
                 fl_count_f64(fl_row_at_f64(&X.c, i), binary, threshold, s, own)
 
 
-cdef fl_smoothing smoothing(const double[:, ::1] counts, double sign, const double[:, ::1] whole,
-                            const double[:, ::1] alpha, const double[:, ::1] log_whole,
-                            const double[::1] shift, double factor) noexcept nogil:
+cdef fl_smoothing smoothing(int isa, const double[:, ::1] counts, double sign,
+                            const double[:, ::1] whole, const double[:, ::1] alpha,
+                            const double[:, ::1] log_whole, const double[::1] shift,
+                            double factor) noexcept nogil:
     """`whole`, `alpha` and `log_whole` are of one shape, of which one row or column may stand for
     all"""
     cdef fl_smoothing s
@@ -89,22 +91,23 @@ cdef fl_smoothing smoothing(const double[:, ::1] counts, double sign, const doub
     s.class_stride = whole.shape[1] if whole.shape[0] > 1 else 0
     s.feature_stride = 1 if whole.shape[1] > 1 else 0
     s.count, s.shift = &counts[0, 0], &shift[0]
+    s.logs = logs_for(isa)
     s.whole, s.alpha, s.log_whole = &whole[0, 0], &alpha[0, 0], &log_whole[0, 0]
     return s
 
 
-def smoothed_logs(const double[:, ::1] counts, double sign, const double[:, ::1] whole,
-                  const double[:, ::1] alpha, const double[:, ::1] log_whole,
-                  const double[::1] shift, double factor, double[:, ::1] out, Py_ssize_t start,
-                  Py_ssize_t stop):
+def smoothed_logs(int isa, const double[:, ::1] counts, double sign,
+                  const double[:, ::1] whole, const double[:, ::1] alpha,
+                  const double[:, ::1] log_whole, const double[::1] shift, double factor,
+                  double[:, ::1] out, Py_ssize_t start, Py_ssize_t stop):
     """out_jk = factor (log(whole_kj + sign counts_kj + alpha_kj) - shift_k) for start <= j < stop;
     log_whole = log(whole + alpha)"""
-    cdef fl_smoothing s = smoothing(counts, sign, whole, alpha, log_whole, shift, factor)
+    cdef fl_smoothing s = smoothing(isa, counts, sign, whole, alpha, log_whole, shift, factor)
     with nogil:
         fl_smoothed_logs(&s, start, stop, &out[0, 0])
 
 
-def smoothed_ratios(const double[:, ::1] counts, const double[:, ::1] rest,
+def smoothed_ratios(int isa, const double[:, ::1] counts, const double[:, ::1] rest,
                     const double[:, ::1] alpha, const double[:, ::1] log_rest,
                     const double[:, ::1] none, const double[:, ::1] none_ratio,
                     const double[::1] no_shift, double[:, ::1] out, double[::1] sums,
@@ -112,8 +115,8 @@ def smoothed_ratios(const double[:, ::1] counts, const double[:, ::1] rest,
     """out_jk = log(counts_kj + alpha_kj) - log(rest_kj - counts_kj + alpha_kj), start <= j < stop,
     and what counts other than 0 change in the second added to the sums_k. log_rest = log(rest +
     alpha), none_ratio = log(alpha) - log_rest; `none` and `no_shift` are zeros."""
-    cdef fl_smoothing s = smoothing(counts, 1, none, alpha, none_ratio, no_shift, 1)
-    cdef fl_smoothing minus = smoothing(counts, -1, rest, alpha, log_rest, no_shift, 1)
+    cdef fl_smoothing s = smoothing(isa, counts, 1, none, alpha, none_ratio, no_shift, 1)
+    cdef fl_smoothing minus = smoothing(isa, counts, -1, rest, alpha, log_rest, no_shift, 1)
     with nogil:
         fl_smoothed_ratios(&s, &minus, start, stop, &out[0, 0], &sums[0])
 

@@ -86,6 +86,8 @@ cdef extern from "fl_dispatch.h" nogil:
     bint fl_isa_runs(int isa) noexcept
     const fl_multi_kernels *fl_multi_kernels_of(int isa, int is_double, int n_lanes) noexcept
     const fl_joint_kernels *fl_joint_kernels_of(int isa, int is_double) noexcept
+    ctypedef void fl_logs_kernel(double *x, int64_t n) noexcept nogil
+    fl_logs_kernel *fl_logs_of(int isa) noexcept
     const fl_gram_kernels *fl_gram_kernels_of(int isa) noexcept
     const fl_packed_kernels *fl_packed_kernels_of(int isa, int is_double) noexcept
 
@@ -93,4 +95,5 @@ cdef extern from "fl_dispatch.h" nogil:
 # The C files with the kernels are compiled into this module alone.
 cdef const fl_joint_kernels *joint_kernels_for(int isa, bint is_double) noexcept nogil
 cdef const fl_gram_kernels *gram_kernels_for(int isa) noexcept nogil
+cdef fl_logs_kernel *logs_for(int isa) noexcept nogil
 cdef const fl_packed_kernels *packed_kernels_for(int isa, bint is_double) noexcept nogil

@@ -11,8 +11,8 @@ from .c cimport (FL_PREFETCH, fl_loss_conjugate, fl_per_column, fl_per_column_pl
                  prefetch_row, real, row_at, uint32_t)
 from .multi cimport (FL_MAX_LANES, FL_N_ISAS, fl_dual_lanes, fl_dual_plan, fl_gram_kernels_of,
                      fl_isa_name, fl_isa_runs, fl_joint_kernels, fl_joint_kernels_of,
-                     fl_multi_kernels, fl_multi_kernels_of, fl_multi_lanes, fl_multi_memory,
-                     fl_multi_plan)
+                     fl_logs_kernel, fl_logs_of, fl_multi_kernels, fl_multi_kernels_of,
+                     fl_multi_lanes, fl_multi_memory, fl_multi_plan)
 from .rows cimport Rows, row_in_double
 from .sgd cimport START_AHEAD, kept_per_column
 
@@ -42,6 +42,10 @@ cdef const fl_joint_kernels *joint_kernels_for(int isa, bint is_double) noexcept
 
 cdef const fl_gram_kernels *gram_kernels_for(int isa) noexcept nogil:
     return fl_gram_kernels_of(isa)
+
+
+cdef fl_logs_kernel *logs_for(int isa) noexcept nogil:
+    return fl_logs_of(isa)
 
 
 cdef const fl_packed_kernels *packed_kernels_for(int isa, bint is_double) noexcept nogil:
