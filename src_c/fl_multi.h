@@ -87,6 +87,34 @@ struct fl_dual_lanes {
     double value[FL_MAX_LANES], weight[FL_MAX_LANES];
 };
 
+/* `fl_prefetch_columns` of one array whose columns are of a line, two or three: to test for their
+ * end costs as much as to fetch them. */
+FL_INLINE void fl_prefetch_lanes(const struct fl_rows *X, int64_t i, const void *w,
+                                 int64_t bytes) {
+    const int32_t *indices = X->indices + fl_row_start(X, i);
+    const int64_t size = fl_row_size(X, i);
+    const char *start = (const char *)w;
+#define FL_FETCH_LANES(column)                                          \
+    if (bytes <= FL_LINE) {                                             \
+        for (int64_t k = 0; k < size; k++) {                            \
+            FL_PREFETCH_L2(start + (column)*bytes);                     \
+        }                                                               \
+    } else {                                                            \
+        for (int64_t k = 0; k < size; k++) {                            \
+            const char *line = start + (column)*bytes;                  \
+            FL_PREFETCH_L2(line);                                       \
+            FL_PREFETCH_L2(line + FL_LINE);                             \
+            if (bytes > 2 * FL_LINE) FL_PREFETCH_L2(line + 2 * FL_LINE); \
+        }                                                               \
+    }
+    if (X->layout == FL_SIGNED) {
+        FL_FETCH_LANES(fl_signed_column(indices[k]))
+    } else {
+        FL_FETCH_LANES((int64_t)indices[k])
+    }
+#undef FL_FETCH_LANES
+}
+
 /* The kernels for one type and one number of lanes. */
 struct fl_multi_kernels {
     /* One step of every lane whose s is above 0. s and y have an entry per lane. */

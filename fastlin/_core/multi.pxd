@@ -1,6 +1,6 @@
 """The contract with the C files of models trained side by side."""
 
-from .c cimport fl_row, int32_t, int64_t
+from .c cimport fl_row, fl_rows, int32_t, int64_t
 from .kernel_dual cimport fl_gram_kernels
 from .packed cimport fl_packed_kernels
 
@@ -26,6 +26,7 @@ cdef extern from "fl_multi.h" nogil:
         double centre_square
     struct fl_dual_lanes:
         pass
+    void fl_prefetch_lanes(const fl_rows *X, int64_t i, const void *w, int64_t bytes) noexcept
     struct fl_multi_kernels:
         void (*step)(const fl_multi_plan *plan, fl_multi_lanes *lanes, fl_row row,
                      const double *s, const double *y, const fl_multi_memory *memory) noexcept nogil

@@ -12,7 +12,7 @@ from .c cimport (FL_PREFETCH, fl_loss_conjugate, fl_per_column, fl_per_column_pl
 from .multi cimport (FL_MAX_LANES, FL_N_ISAS, fl_dual_lanes, fl_dual_plan, fl_gram_kernels_of,
                      fl_isa_name, fl_isa_runs, fl_joint_kernels, fl_joint_kernels_of,
                      fl_logs_kernel, fl_logs_of, fl_multi_kernels, fl_multi_kernels_of,
-                     fl_multi_lanes, fl_multi_memory, fl_multi_plan)
+                     fl_multi_lanes, fl_multi_memory, fl_multi_plan, fl_prefetch_lanes)
 from .rows cimport Rows, row_in_double
 from .sgd cimport START_AHEAD, kept_per_column
 
@@ -304,7 +304,7 @@ def run_dual(int isa, int n_lanes, Rows X, const int64_t[::1] order, const int64
                 if weighted:
                     FL_PREFETCH(&sample_weight[i])
             if columns.ahead and n + columns.ahead < stop:
-                fl_prefetch_columns(&X.c, order[n + columns.ahead], &columns)
+                fl_prefetch_lanes(&X.c, order[n + columns.ahead], &u[0], n_lanes * sizeof(real))
             i = order[n]
             of = pattern[i]
             if of < 0:
@@ -338,7 +338,7 @@ def add_rows(int isa, int n_lanes, Rows X, const double[:, ::1] by, real[::1] w,
     with nogil:
         for i in range(start, stop):
             if columns.ahead and i + columns.ahead < stop:
-                fl_prefetch_columns(&X.c, i + columns.ahead, &columns)
+                fl_prefetch_lanes(&X.c, i + columns.ahead, &w[0], n_lanes * sizeof(real))
             kernels.add(row_for(X, i, <const real *>&w[0], room), &by[i, 0], &w[0])
 
 
@@ -354,7 +354,7 @@ def respond_rows(int isa, int n_lanes, Rows X, const real[::1] w, double[:, ::1]
     with nogil:
         for i in range(start, stop):
             if columns.ahead and i + columns.ahead < stop:
-                fl_prefetch_columns(&X.c, i + columns.ahead, &columns)
+                fl_prefetch_lanes(&X.c, i + columns.ahead, &w[0], n_lanes * sizeof(real))
             kernels.respond(row_for(X, i, <const real *>&w[0], room), &w[0], z)
             for l in range(n_lanes):
                 out[i, l] = z[l]
