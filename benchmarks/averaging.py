@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -11,7 +12,11 @@ from .sgd import EPOCHS, REPEATS, Case, estimator, further_epoch
 
 __all__ = ["run"]
 
-_CASES = [Case("rcv1"), Case("one-hot", alpha=1e-4), Case("news20")]
+_CASES = [
+    replace(case, dtype=dtype)
+    for dtype in ("float32", "float64")
+    for case in (Case("rcv1"), Case("one-hot", alpha=1e-4), Case("news20"))
+]
 _PLAIN = {"penalty": None, "learning_rate": "constant"}
 _VARIANTS = {
     "plain": {},
@@ -46,7 +51,8 @@ def run(scale: float, rounds: int) -> None:
             name: further_epoch(*(times[name, epochs] for epochs in EPOCHS)) for name in _VARIANTS
         }
         rows += [
-            [data.title, name, ns(epoch[name], data.nnz), ratio(epoch[name], epoch["plain"])]
+            [data.title, case.dtype, name, ns(epoch[name], data.nnz),
+             ratio(epoch[name], epoch["plain"])]
             for name in _VARIANTS
         ]
-    print_table(("data", "steps", "ns/nnz", "times plain"), rows)
+    print_table(("data", "dtype", "steps", "ns/nnz", "times plain"), rows)

@@ -86,34 +86,35 @@ FL_INLINE void FL_TYPED(fl_packed_some)(const struct FL_TYPED(fl_packed_constant
 
 /* The steps of a row, from its last entry to its first as in fl_axpy_fetching, with the memory of
  * the row `later` fetched on the way. At the beginning of the row fewer entries than a vector holds
- * may be left; the others, and stored zeros, take their steps in a place of no use. */
+ * may be left; the others, and stored zeros, take their steps in a place of no use. A loop of its
+ * own for rows of ones saves fours of floats a sixth of AdaGrad's time. */
 FL_INLINE void FL_TYPED(fl_packed_by_some)(const struct fl_adaptive *a, struct fl_row row,
                                            double slope, FL_REAL *FL_RESTRICT P,
                                            const int optimizer, const int penalty,
-                                           struct fl_row later) {
+                                           const int is_ones, struct fl_row later) {
     const int shift = !penalty && !fl_has_two_moments(optimizer) ? 1 : 2;
     const struct FL_TYPED(fl_packed_constants) c = FL_TYPED(fl_packed_prepare)(a);
     const FL_VECTOR slopes = FL_P(set1)((FL_REAL)slope);
     const int32_t *j = row.indices;
-    const FL_REAL *x = row.layout == FL_CSR ? (const FL_REAL *)row.values : NULL;
+    const FL_REAL *x = (const FL_REAL *)row.values;
     int32_t few_j[FL_P_SIZE] = {0};
     FL_REAL few_x[FL_P_SIZE] = {0}, spare[4] = {0};
     int64_t fetched = 0;
     if (row.size < FL_P_SIZE) { /* fewer than a load takes */
         memcpy(few_j, j, (size_t)row.size * sizeof *j);
-        if (x) memcpy(few_x, x, (size_t)row.size * sizeof *x);
-        j = few_j, x = x ? few_x : NULL;
+        if (!is_ones) memcpy(few_x, x, (size_t)row.size * sizeof *x);
+        j = few_j, x = few_x;
     }
     for (int64_t k = row.size; k > 0; k -= FL_P_SIZE) {
         const int64_t first = k < FL_P_SIZE ? 0 : k - FL_P_SIZE;
-        const FL_VECTOR factors = x ? FL_P(loadu)(x + first) : FL_P(set1)(1);
+        const FL_VECTOR factors = is_ones ? FL_P(set1)(1) : FL_P(loadu)(x + first);
         FL_REAL *own[FL_P_SIZE];
         if (k % FL_LINE_ENTRIES < FL_P_SIZE && fetched < later.size) {
             FL_TYPED(fl_prefetch_entries)(later, fetched);
             fetched += FL_LINE_ENTRIES;
         }
         for (int l = 0; l < FL_P_SIZE; l++) own[l] = P + ((int64_t)j[first + l] << shift);
-        unsigned missing = (unsigned)FL_P_ZEROS(factors);
+        unsigned missing = is_ones ? 0 : (unsigned)FL_P_ZEROS(factors);
         if (FL_UNLIKELY(k < FL_P_SIZE)) missing |= ~0u << k; /* done before */
         if (FL_UNLIKELY(missing)) {
             for (int l = 0; l < FL_P_SIZE; l++) own[l] = missing >> l & 1 ? spare : own[l];
@@ -125,33 +126,44 @@ FL_INLINE void FL_TYPED(fl_packed_by_some)(const struct fl_adaptive *a, struct f
     }
 }
 
-/* One loop for each optimizer */
+/* One loop for each optimizer, */
 FL_INLINE void FL_TYPED(fl_packed_by_rule)(const struct fl_adaptive *a, struct fl_row row,
                                            double slope, FL_REAL *P, const int penalty,
-                                           struct fl_row later) {
+                                           const int is_ones, struct fl_row later) {
     switch (a->optimizer) {
     case FL_ADAGRAD:
-        FL_TYPED(fl_packed_by_some)(a, row, slope, P, FL_ADAGRAD, penalty, later);
+        FL_TYPED(fl_packed_by_some)(a, row, slope, P, FL_ADAGRAD, penalty, is_ones, later);
         break;
     case FL_RMSPROP:
-        FL_TYPED(fl_packed_by_some)(a, row, slope, P, FL_RMSPROP, penalty, later);
+        FL_TYPED(fl_packed_by_some)(a, row, slope, P, FL_RMSPROP, penalty, is_ones, later);
         break;
     case FL_ADADELTA:
-        FL_TYPED(fl_packed_by_some)(a, row, slope, P, FL_ADADELTA, penalty, later);
+        FL_TYPED(fl_packed_by_some)(a, row, slope, P, FL_ADADELTA, penalty, is_ones, later);
         break;
     default:
-        FL_TYPED(fl_packed_by_some)(a, row, slope, P, FL_ADAM, penalty, later);
+        FL_TYPED(fl_packed_by_some)(a, row, slope, P, FL_ADAM, penalty, is_ones, later);
     }
 }
 
-/* and penalty. `lazy` as in fl_packed.inc.h. */
+/* penalty (`lazy` as in fl_packed.inc.h) */
+FL_INLINE void FL_TYPED(fl_packed_by_penalty)(const struct fl_adaptive *a, struct fl_row row,
+                                              double slope, FL_REAL *P, int lazy,
+                                              const int is_ones, struct fl_row later) {
+    if (!lazy) {
+        FL_TYPED(fl_packed_by_rule)(a, row, slope, P, FL_NO_PENALTY, is_ones, later);
+    } else if (a->l1 == 0) {
+        FL_TYPED(fl_packed_by_rule)(a, row, slope, P, FL_L2_PENALTY, is_ones, later);
+    } else {
+        FL_TYPED(fl_packed_by_rule)(a, row, slope, P, FL_ANY_PENALTY, is_ones, later);
+    }
+}
+
+/* and layout, CSR or ones. */
 FL_INLINE void FL_TYPED(fl_packed_wide)(const struct fl_adaptive *a, struct fl_row row,
                                         double slope, FL_REAL *P, int lazy, struct fl_row later) {
-    if (!lazy) {
-        FL_TYPED(fl_packed_by_rule)(a, row, slope, P, FL_NO_PENALTY, later);
-    } else if (a->l1 == 0) {
-        FL_TYPED(fl_packed_by_rule)(a, row, slope, P, FL_L2_PENALTY, later);
+    if (row.layout == FL_ONES) {
+        FL_TYPED(fl_packed_by_penalty)(a, row, slope, P, lazy, 1, later);
     } else {
-        FL_TYPED(fl_packed_by_rule)(a, row, slope, P, FL_ANY_PENALTY, later);
+        FL_TYPED(fl_packed_by_penalty)(a, row, slope, P, lazy, 0, later);
     }
 }
