@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ._aligned import aligned_zeros
+from ._aligned import huge_zeros
 from ._blocks import room_for
 from ._core import losses as _losses
 from ._core import multi as _multi
@@ -122,7 +122,7 @@ class DualPass(Cancellable):
         """Memory for the weights of so many lanes in float32, and then of so many in double: new
         pages for each would take as long as an epoch."""
         d = self.stream.work.shape[1]
-        return aligned_zeros(d * max(4 * descending, 8 * certified), np.dtype(np.uint8))
+        return huge_zeros(d * max(4 * descending, 8 * certified), np.dtype(np.uint8))
 
     def _zeros(self, size: int, dtype: Any) -> np.ndarray:
         """Zeros in the memory that descent and certificates take in turns."""
@@ -254,7 +254,7 @@ class DualPass(Cancellable):
             return
         L = _lanes_of(len(models))
         sides = Sides.of(stream, models, L)
-        by = aligned_zeros(len(X) * L, np.dtype(np.float64)).reshape(-1, L)
+        by = huge_zeros(len(X) * L, np.dtype(np.float64)).reshape(-1, L)
         conjugates = self._dual_sides(models, sides, by)
         w = self._zeros(X.shape[1] * L, np.float64)
         room = room_for(X)

@@ -96,7 +96,7 @@ def prepared(
         fewest = _FEWEST_ADAPTIVE_EPOCHS if n_kept > 1 else _FEWEST_PLAIN_EPOCHS
     if epochs < fewest or X.nnz * _entry_bytes(X) > machine_bytes() // 4:
         return X, None
-    if column_bytes >= _LINE_BYTES and d * column_bytes <= _NEAR_PAGES * _PAGE_BYTES:
+    if column_bytes >= LINE_BYTES and d * column_bytes <= _NEAR_PAGES * _PAGE_BYTES:
         return X, None  # neither lines nor pages could be nearer
     counts, groups = _counted(X, column_bytes, _SMALL_SAMPLE)
     if groups is not None and n_outputs * n_kept > 1 and X.nnz >= 2 * _SMALL_SAMPLE:
