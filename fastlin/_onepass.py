@@ -182,10 +182,12 @@ def _check_lists(estimators: list, train: list, test: list) -> None:
         )
     if len({id(estimator) for estimator in estimators}) < len(estimators):
         raise ValueError("estimators must be different objects; clone those that come twice.")
+    kinds = set()
     for estimator in estimators:
-        if not fits_together(estimator):
+        kinds.add(exact := fits_exactly_together(estimator))
+        if not exact and not fits_together(estimator):
             raise ValueError(f"estimators must be such that fits_together, got {shown(estimator)}.")
-    if len({fits_exactly_together(estimator) for estimator in estimators}) > 1:
+    if len(kinds) > 1:
         raise ValueError("estimators must all be exact ones, or none of them.")
     if len({estimator._estimator_type for estimator in estimators}) > 1:
         raise ValueError("estimators must be all classifiers or all regressors.")

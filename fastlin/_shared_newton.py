@@ -1,13 +1,14 @@
 """Newton's method on models that differ in their rows alone: the folds of one strength, dense rows.
 
 With many more rows than columns the Hessians of all folds are nearly one matrix, and that of a
-sample of the rows is near it. So the mean Hessian of the folds on a sample is factored once or
-twice for all of them, and what it lacks of each model's own is learnt from the model's steps
-(Liu & Nocedal 1989, "On the limited memory BFGS method for large scale optimization", Mathematical
-Programming 45, begun with that factor; Byrd, Chin, Neveitt & Nocedal 2011, "On the use of
-stochastic Hessian information in optimization methods for machine learning", SIAM J. Optimization
-21). A step costs two products of the rows with all models side by side (`fl_multi.h`), those of
-other strengths among them; nothing but these products is shared between strengths.
+sample of the rows is near it. So models begin near the optimum with the mean Hessian of a sample
+there (`_shared_start`), which is made anew if need be, and what it lacks of each model's own is
+learnt from the model's steps (Liu & Nocedal 1989, "On the limited memory BFGS method for large
+scale optimization", Mathematical Programming 45, begun with that factor; Byrd, Chin, Neveitt &
+Nocedal 2011, "On the use of stochastic Hessian information in optimization methods for machine
+learning", SIAM J. Optimization 21). A step costs two products of the rows with all models side by
+side, those of other strengths among them, of float32 numbers until that is too little for a
+certificate, which is made in double (`fl_multi.h`), as are further steps.
 
 Steps have their whole length. Models for which what is left does not shrink so are left to Newton's
 method with a line search, one by one.
@@ -22,9 +23,7 @@ from typing import Any
 import numpy as np
 
 from ._aligned import aligned_zeros
-from ._blocks import rmatvec, room_for
-from ._centred import gram
-from ._cholesky import cholesky
+from ._blocks import matvec, room_for
 from ._core import multi as _multi
 from ._dual_models import DualModel, DualStream, Sides
 from ._isa import ISA
@@ -32,7 +31,7 @@ from ._lane_losses import LaneLosses
 from ._lanes import LANES
 from ._parallel import Cancellable, n_threads
 from ._problem import LOSS_CODES, Certificate, Fit
-from ._row_slices import rows_taken
+from ._shared_start import MeanHessian, Starts
 
 __all__ = ["SharedNewton", "shared_passes"]
 
@@ -88,7 +87,7 @@ class _Group:
     lanes: slice
     # the last steps and gradients, what these promised, and the gaps there
     change: np.ndarray
-    last: np.ndarray
+    last: np.ndarray | None = None
     left: float = np.inf
     gaps: np.ndarray | float = np.inf
     n_steps: int = 0
@@ -102,6 +101,11 @@ class _Group:
     ends: bool = False
     # whether its certificates are the last ones
     is_told: bool = False
+
+    def begin_with(self, hessian: MeanHessian, l2: float) -> None:
+        """Solve with another Hessian from here on."""
+        self.inverse, self.centre = hessian.inverse(l2), hessian.centre[:, None]
+        self.pairs = []
 
     @property
     def goal(self) -> float:
@@ -122,9 +126,9 @@ class SharedNewton(Cancellable):
         self.groups: list[_Group] = []
         first = 0
         for models in groups:
-            nothing = np.zeros((stream.X.shape[1] + 1, len(models)))
             lanes = slice(first, first + len(models))
-            self.groups.append(_Group(models, lanes, nothing, nothing))
+            nothing = np.zeros((stream.X.shape[1] + 1, len(models)))
+            self.groups.append(_Group(models, lanes, nothing))
             first = lanes.stop
 
     def __call__(self) -> SharedNewton:
@@ -134,7 +138,8 @@ class SharedNewton(Cancellable):
             while not all(group.ends for group in self.groups):
                 self._descend()
                 self._certify()
-        del self.losses, self.z, self.W, self.sample, self.groups, self.even
+                self.single = False
+        del self.losses, self.z, self.W, self.values, self.starts, self.groups
         return self
 
     def _lay_out(self) -> None:
@@ -147,18 +152,31 @@ class SharedNewton(Cancellable):
         sides.total[len(models) :] = 1.0
         C = np.array([model.C for model in models] + [1.0] * (L - len(models)))
         self.total, self.l2 = sides.total, 1.0 / (C * sides.total)
-        self.z, self.room = np.empty((n, L)), room_for(stream.X)
+        self.z, self.room = np.zeros((n, L)), room_for(stream.X)
+        self.values = stream.X.values.reshape(n, d)
         self.W, self.b = aligned_zeros(d * L, np.dtype(np.float64)).reshape(d, L), np.zeros(L)
-        step = max(1, n // (_SAMPLE_PER_COLUMN * d))
-        self.rows = np.arange(0, n, step)
-        self.sample = stream.X if step == 1 else rows_taken(stream.X, self.rows)
-        # the Hessian at weights of 0, by the weights of the rows
-        self.even: dict[bytes, np.ndarray] = {}
+        self.starts = Starts(stream.X, np.arange(0, n, max(1, n // (_SAMPLE_PER_COLUMN * d))),
+                             self.free)
+        # whether products with the rows are those of float32 numbers
+        self.single = self.starts.single
+        for group in self.groups:
+            self._look()
+            y = models[group.lanes.start].class_target[stream.codes]
+            l2 = float(self.l2[group.lanes].mean())
+            start = self.starts.of(self._weights(group), y, l2)
+            self.W[:, group.lanes], self.b[group.lanes] = start.w[:, None], start.b
+            group.begin_with(start.hessian, l2)
+
+    def _weights(self, group: _Group) -> np.ndarray:
+        """The mean weight of each row among the models of a group, whose weights sum to 1."""
+        sides, own = self.losses.sides, self.stream.sample_weight
+        s = (sides.weight[:, group.lanes] / self.total[group.lanes]).mean(axis=1)[sides.pattern]
+        return s * own if len(own) else s
 
     def _descend(self) -> None:
         """Steps of all groups that do not rest, until all do."""
         for group in self.groups:
-            group.rests = group.ends
+            group.rests, group.last = group.ends, None
         while not all(group.rests for group in self.groups):
             g, loss = self._gradients()
             gaps = 2 * self.l2 * (loss + 0.5 * self.l2 * np.square(self.W).sum(axis=0))
@@ -169,21 +187,25 @@ class SharedNewton(Cancellable):
     def _step(self, group: _Group, g: np.ndarray, scale: np.ndarray) -> None:
         """A step of a group from where its gradients are g."""
         gaps = np.square(g[:-1] - group.centre * g[-1]).sum(axis=0) / scale
-        step, left, was_new = group.n_steps, np.inf, group.is_new
+        step, was_new = group.n_steps, group.is_new
         if step == min(_MOST_STEPS, *(model.max_iter for model in group.models)):
             group.rests = group.ends = True
             return
+        group.is_new = step == 0
         if step:
-            group.pairs.append((group.change, group.last - g))
+            if group.last is not None:
+                group.pairs.append((group.change, group.last - g))
             group.change = _mended(group.inverse, group.pairs, g)
             left = float((g * group.change).sum(axis=0).max())
-        group.is_new = group.inverse is None or not left <= _GOOD * group.left
-        if group.is_new:
-            if was_new and step > 1 and not left <= _FALL * group.left:
-                group.rests = group.ends = True
+            group.is_new = not left <= _GOOD * group.left
+            if group.is_new and was_new and step > 1 and not left <= _FALL * group.left:
+                # single precision may have nothing more to tell
+                group.rests, group.ends, group.is_new = True, not self.single, False
                 return
-            group.inverse, group.centre = self._factor(group)
-            group.pairs, group.change = [], group.inverse(g)
+            if group.is_new:
+                self._factor(group)
+        if group.is_new:
+            group.change = group.inverse(g)
             left = float((g * group.change).sum(axis=0).max())
         group.left, group.last = left, g
         self.W[:, group.lanes] -= group.change[:-1]
@@ -211,11 +233,26 @@ class SharedNewton(Cancellable):
         _multi.add_rows(ISA, self.n_lanes, self.stream.X, self.z, out.reshape(-1), self.room,
                         start, stop)
 
+    def _add_single(self, weights: list[np.ndarray], sums: np.ndarray, pull: np.ndarray,
+                    start: int, stop: int) -> None:
+        """Add what some rows say, by products of float32 numbers. Each group has its own, whose
+        sums then hang on nothing else."""
+        block, z = self.values[start:stop].astype(np.float32, copy=False), self.z[start:stop]
+        for group, w in zip(self.groups, weights, strict=True):
+            z[:, group.lanes] = block @ w
+        self.losses.add(sums, self.z, self.b, self.z, start, stop)
+        for group in self.groups:
+            pull[:, group.lanes] += block.T @ z[:, group.lanes].astype(np.float32)
+
     def _gradients(self) -> tuple[np.ndarray, np.ndarray]:
         """(gradients, those of the intercepts in the last row; mean losses)"""
         losses, pull = self.losses, np.zeros_like(self.W)
         sums = losses.room()
+        weights = [self.W[:, group.lanes].astype(np.float32) for group in self.groups]
         for start, stop in self._blocks():
+            if self.single:
+                self._add_single(weights, sums, pull, start, stop)
+                continue
             self._respond(start, stop)
             losses.add(sums, self.z, self.b, self.z, start, stop)
             self._add(start, stop, pull)
@@ -225,37 +262,11 @@ class SharedNewton(Cancellable):
         g[:-1] += self.l2 * self.W
         return g, found.loss / self.total
 
-    def _factor(self, group: _Group) -> tuple[Callable[[np.ndarray], np.ndarray], np.ndarray]:
-        """(how to solve with the mean Hessian, the mean row by its curvatures), of a sample"""
-        sides, own, d = self.losses.sides, self.stream.sample_weight, len(self.W)
-        s = np.ascontiguousarray(sides.weight[:, group.lanes])
-        key = b"" if group.n_steps else s.tobytes()
-        s = s[sides.pattern[self.rows]]
-        if len(own):
-            s *= own[self.rows, None]
-        z = np.empty((len(self.rows), self.n_lanes))
-        _multi.respond_rows(ISA, self.n_lanes, self.sample, self.W.reshape(-1), z, self.room, 0,
-                            len(z))
-        a = 1.0 / (1.0 + np.exp(np.abs(z + self.b)[:, group.lanes]))
-        h = (s * a * (1.0 - a) / np.maximum(s.sum(axis=0), 1e-300)).mean(axis=1)
-        mass = float(h.sum())
-        centre = rmatvec(self.sample, h)[:, None] / mass if self.free else np.zeros((d, 1))
-        matrix = self.even.get(key)
-        if matrix is None:
-            matrix = gram(self.sample, h, centre[:, 0])
-            if key:
-                self.even[key] = matrix.copy()
-        else:
-            matrix = matrix.copy()
-        solve = cholesky(matrix, float(self.l2[group.lanes].mean()))[0]
-
-        def inverse(g: np.ndarray) -> np.ndarray:
-            """The product, with the intercepts in the last row."""
-            w = solve(g[:-1] - centre * g[-1])
-            more = g[-1] / mass if self.free else 0.0
-            return np.vstack([w, more - (centre * w).sum(axis=0)])
-
-        return inverse, centre
+    def _factor(self, group: _Group) -> None:
+        """Another mean Hessian, at the mean responses of the models of a group."""
+        part, s = self.starts.part, self._weights(group)[self.starts.sample]
+        z = matvec(part, self.W[:, group.lanes].mean(axis=1), float(self.b[group.lanes].mean()))
+        group.begin_with(self.starts.hessian(s, z), float(self.l2[group.lanes].mean()))
 
     def _certify(self) -> None:
         """Best intercepts, gaps and responses of the groups that have not ended, in double."""

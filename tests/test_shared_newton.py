@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from fastlin import LogisticRegressionCV, _parallel, _shared_newton
+from fastlin._core.rows import make_rows
 from fastlin._onepass import fit_together
 from fastlin._shared_newton import SharedNewton
+from fastlin._shared_start import Starts
 from fastlin.logistic import LogisticRegression
 
 N, D, FOLDS = 900, 6, 3
@@ -224,3 +226,98 @@ def test_what_suits(monkeypatch):
     assert passes(models=[LogisticRegression(C=2), LogisticRegression(C=1)]) == 0
     sparse = pytest.importorskip("scipy.sparse")
     assert passes(X=sparse.random(N, D, 0.5, "csr", random_state=0)) == 0
+
+
+def starts_of(X, free=True):
+    rows = make_rows("dense", *X.shape, np.ascontiguousarray(X), None, None, X.dtype)
+    return Starts(rows, np.arange(0, len(X), 2), free)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("free", [False, True])
+def test_a_start_is_near_the_optimum_with_the_hessian_about_there(free, dtype):
+    X, y, _, _ = problem(dtype=dtype)
+    s = np.random.default_rng(3).integers(0, 3, N) / N
+    start = starts_of(X, free).of(s, y.astype(float), 1e-4)
+    half, value = slice(0, N, 2), lambda w, b: (
+        s @ np.logaddexp(0, -y * (X @ w + b)) / s.sum() + 0.5e-4 * w @ w)
+    _, v = optimum(X.astype(float), y, s / s.sum(), 1e4, free)
+    best, zero = value(v[:D], v[D] if free else 0.0), value(np.zeros(D), 0.0)
+    assert value(start.w, start.b) - best <= 0.05 * (zero - best)
+    # the Hessian of half of the rows, a step before
+    p = 1 / (1 + np.exp(-(X @ start.w + start.b)))
+    h = (s * p * (1 - p))[half] / s[half].sum()
+    c = h @ X[half] / h.sum() if free else np.zeros(D)
+    naive = ((X[half] - c).T * h) @ (X[half] - c)
+    assert np.abs(start.hessian.matrix - naive).max() <= 0.1 * np.abs(naive).max()
+    g = np.random.default_rng(4).normal(size=(D + 1, 2))
+    if not free:
+        g[D] = 0
+    step, hessian = start.hessian.inverse(0.5)(g), start.hessian
+    # [[H + m c c^T + l2 I, m c], [m c^T, m]] with rows of the intercepts last
+    m, c = hessian.mass, hessian.centre
+    full = np.zeros((D + 1, D + 1))
+    full[:D, :D] = hessian.matrix + m * np.outer(c, c) + 0.5 * np.eye(D)
+    full[:D, D] = full[D, :D] = m * c
+    full[D, D] = m
+    np.testing.assert_allclose(full @ step, g, atol=1e-6)
+    assert (m > 0) == free
+
+
+@pytest.mark.parametrize("scale", [1e-20, 1.0, 1e12])
+def test_the_hessian_of_float32_numbers(scale):
+    """Columns that float32 products can't hold are taken in double."""
+    X, _, _, _ = problem()
+    X[:, 0] *= scale
+    starts, s = starts_of(X), np.full(N, 1.0)
+    assert starts.single == (scale == 1.0)
+    z = np.random.default_rng(1).normal(size=N)
+    part, h = X[::2], 1 / (2 + 2 * np.cosh(z[::2])) / (N // 2)
+    found = starts.hessian(s[::2], z[::2])
+    c = h @ part / h.sum()
+    naive = ((part - c).T * h) @ (part - c)
+    size = np.sqrt(np.diagonal(naive))
+    np.testing.assert_allclose(found.matrix / size / size[:, None], naive / size / size[:, None],
+                               atol=1e-5)
+
+
+def test_like_strengths_begin_together(suited, monkeypatch):
+    asked, start = [], Starts._start
+    monkeypatch.setattr(Starts, "_start", lambda self, s, y, l2: (
+        asked.append(l2), start(self, s, y, l2))[1])
+    X, y, train, _ = problem()
+    models = [LogisticRegression(C=C, tol=1e-7) for C in (1e-5, 2e-5, 10.0, 100.0, 1e3)
+              for _ in train]
+    fit_together(models, X, y, train * 5)
+    assert suited == [15]
+    assert len(asked) == len(set(asked)) == 2
+    for m, model in enumerate(models):
+        rows = train[m % FOLDS]
+        best, _ = optimum(X[rows], y[rows], np.ones(len(rows)), model.C, True)
+        assert model.objective_[0] == pytest.approx(best, rel=2e-7)
+
+
+@pytest.mark.parametrize("scale, is_rough", [(1e-46, False), (1.0, True)])
+def test_steps_in_double(suited, monkeypatch, scale, is_rough):
+    """They find what those of float32 numbers can't: all where these hold no value, else what
+    their roundings, here made larger, leave."""
+    asked, add = [], SharedNewton._add_single
+
+    def rough(self, weights, sums, pull, *rows):
+        asked.append(1)
+        add(self, weights, sums, pull, *rows)
+        pull *= 1.0 + 1e-3 * np.cos(np.arange(pull.size)).reshape(pull.shape)
+
+    monkeypatch.setattr(SharedNewton, "_add_single", rough)
+    monkeypatch.setattr("fastlin._exact_pass._go_on_alone", None)
+    X, y, train, _ = problem()
+    models = [LogisticRegression(C=C / scale**2, tol=1e-7) for C in (0.01, 10.0) for _ in train]
+    fit_together(models, X * scale, y, train * 2)
+    assert suited == [6]
+    assert bool(asked) == is_rough
+    for m, model in enumerate(models):
+        rows = train[m % FOLDS]
+        best, v = optimum(X[rows], y[rows], np.ones(len(rows)), model.C * scale**2, True)
+        assert model.duality_gap_[0] <= 1e-7
+        assert model.objective_[0] == pytest.approx(best, rel=2e-7)
+        np.testing.assert_allclose(model.coef_[0] * scale, v[:D], atol=1e-3)

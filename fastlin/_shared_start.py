@@ -1,0 +1,194 @@
+"""Where models of like strength begin on dense rows, and the Hessian that they share there.
+
+The optimum on some rows is so near that on all of them, whichever fold they are without and
+whichever of several strengths they have, that the Hessian there is about that of each model: so it
+is made once for all of them, and a penalty of their own is added to it before it is factored.
+Strengths are rounded for that, so a model begins at the same place whatever its company.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._blocks import matvec, rmatvec
+from ._centred import gram
+from ._cholesky import cholesky
+from ._core import losses as _losses
+from ._core.rows import Rows
+from ._lapack import matmul
+from ._parallel import Cancelled, is_cancelled
+from ._problem import LOSS_CODES
+from ._row_slices import rows_taken
+
+__all__ = ["MeanHessian", "Start", "Starts"]
+
+# Rows that tell where to begin, for each column and in all, and how many steps lead there
+_ROWS_PER_COLUMN, _LEAST_ROWS, _MOST_STEPS = 16, 1000, 6
+# A step that promises less than this share of the objective is the last
+_NEAR = 0.01
+# One of the sample that promises more than this is not taken unseen
+_SHORT = 0.1
+# The penalties that are told apart are this factor apart; beside this share of the curvature along
+# the shortest column, they make little difference
+_APART, _WEAK = 100.0, 3e-3
+# Rows that tell how far columns spread
+_SPREAD_ROWS = 500
+# Entries of a block of rows, and spreads of columns whose products float32 holds well
+_BLOCK, _LEAST_SPREAD, _MOST_SPREAD = 1 << 17, 1e-8, 1e8
+
+
+@dataclass
+class MeanHessian:
+    """sum_i h_i (x_i - c)(x_i - c)^T, the sum of h_i (0 where there is no intercept), and c."""
+
+    matrix: np.ndarray
+    mass: float
+    centre: np.ndarray
+
+    def inverse(self, l2: float) -> Callable[[np.ndarray], np.ndarray]:
+        """How to solve with it and a penalty, for columns that end with the intercepts."""
+        solve, centre = cholesky(self.matrix.copy(), l2)[0], self.centre[:, None]
+
+        def solved(g: np.ndarray) -> np.ndarray:
+            """The product, with the intercepts in the last row."""
+            if not self.mass > 0:
+                return np.vstack([solve(g[:-1]), np.zeros_like(g[-1])])
+            w = solve(g[:-1] - centre * g[-1])
+            return np.vstack([w, g[-1] / self.mass - self.centre @ w])
+
+        return solved
+
+
+@dataclass
+class Start:
+    """Weights, intercept and the Hessian there."""
+
+    w: np.ndarray
+    b: float
+    hessian: MeanHessian
+
+
+class Starts:
+    """Where models on some dense rows begin.
+
+    `sample` says which rows a Hessian is made of.
+    """
+
+    def __init__(self, X: Rows, sample: np.ndarray, free: bool):
+        n, d = X.shape
+        self.free, self.sample = free, sample
+        self.part = rows_taken(X, sample) if len(sample) < n else X
+        self.few = np.arange(0, n, max(1, n // max(_ROWS_PER_COLUMN * d, _LEAST_ROWS)))
+        self.rows = rows_taken(X, self.few)
+        values = self.rows.values.reshape(self.rows.shape)[:: max(1, len(self.few) // _SPREAD_ROWS)]
+        spread = values.std(axis=0, dtype=np.float64)
+        self.least = float(spread[spread > 0].min(initial=np.inf))
+        self.single = self.least >= _LEAST_SPREAD and float(spread.max()) <= _MOST_SPREAD
+        self._found: dict[tuple, Start] = {}
+
+    def of(self, s: np.ndarray, y: np.ndarray, l2: float) -> Start:
+        """The start for the weights and targets of the rows and a penalty."""
+        weak = 0.25 * _WEAK * self.least**2 if np.isfinite(self.least) else 0.0
+        l2 = float(_APART ** np.round(np.log(max(l2, weak)) / np.log(_APART)))
+        key = l2, s.tobytes(), y.tobytes()
+        if key not in self._found:
+            self._found[key] = self._start(s, y, l2)
+        return self._found[key]
+
+    def hessian(self, s: np.ndarray, z: np.ndarray) -> MeanHessian:
+        """That of the rows of the sample, given their weights and responses."""
+        a = 1.0 / (1.0 + np.exp(np.abs(z)))
+        return self._hessian(self.part, s * a * (1.0 - a) / max(float(s.sum()), 1e-300))
+
+    def _hessian(self, X: Rows, h: np.ndarray) -> MeanHessian:
+        """That of rows of these curvatures."""
+        mass = float(h.sum()) if self.free else 0.0
+        centre = rmatvec(X, h) / mass if mass > 0 else np.zeros(X.shape[1])
+        make = _single_gram if self.single else gram
+        return MeanHessian(make(X, h, centre), mass, centre)
+
+    def _start(self, s: np.ndarray, y: np.ndarray, l2: float) -> Start:
+        """About the optimum for the sample: where a few of the rows lead, a step from there by
+        their Hessian, and one by that of the sample."""
+        few, sample = (
+            _Objective(X, s[rows], y[rows], l2, self.free)
+            for X, rows in ((self.rows, self.few), (self.part, self.sample))
+        )
+        u, inverse = self._descended(few)
+        value, g = sample.at(u)
+        if not value < np.log(2.0):
+            # no better than weights of 0
+            u = np.zeros(len(u))
+            value, g = sample.at(u)
+        change = inverse(g[:, None])[:, 0]
+        after, g_after = sample.at(u - change)
+        if after < value:
+            u, value, g = u - change, after, g_after
+        else:
+            sample.at(u)
+        hessian = self._hessian(self.part, sample.curvatures())
+        change = hessian.inverse(l2)(g[:, None])[:, 0]
+        if g @ change <= _SHORT * value:
+            u = u - change
+        return Start(u[:-1], float(u[-1]), hessian)
+
+    def _descended(self, few: _Objective) -> tuple[np.ndarray, Callable]:
+        """(where Newton's method leads while the objective falls, the last inverse)"""
+        u = np.zeros(self.rows.shape[1] + 1)
+        value, g = few.at(u)
+        for _ in range(_MOST_STEPS):
+            inverse = self._hessian(few.X, few.curvatures()).inverse(few.l2)
+            change = inverse(g[:, None])[:, 0]
+            after, g_after = few.at(u - change)
+            if not after < value:
+                break
+            u, value, g = u - change, after, g_after
+            # the next step promises about its square
+            if g @ inverse(g[:, None])[:, 0] <= _NEAR * value:
+                break
+        return u, inverse
+
+
+class _Objective:
+    """The penalised mean loss of one model on some rows, as a function of (w, b)."""
+
+    def __init__(self, X: Rows, s: np.ndarray, y: np.ndarray, l2: float, free: bool):
+        self.X, self.s, self.y = X, s / max(float(s.sum()), 1e-300), y
+        self.l2, self.free, self.code = l2, free, LOSS_CODES["log_loss"]
+        self.z = np.empty(len(y))
+
+    def at(self, u: np.ndarray) -> tuple[float, np.ndarray]:
+        """(value, gradient)"""
+        values, slopes = np.empty((2, len(self.y)))
+        self.z = matvec(self.X, u[:-1], float(u[-1]))
+        _losses.evaluate(self.code, 1.0, self.z, self.y, values, slopes)
+        slopes *= self.s
+        pull = self.l2 * u[:-1]
+        g = np.append(rmatvec(self.X, slopes) + pull, slopes.sum() if self.free else 0.0)
+        return float(self.s @ values) + 0.5 * float(pull @ u[:-1]), g
+
+    def curvatures(self) -> np.ndarray:
+        """The rows' weighted curvatures where the value was asked for last."""
+        h = np.empty(len(self.y))
+        _losses.curvatures(self.code, 1.0, self.z, self.y, h)
+        h *= self.s
+        return h
+
+
+def _single_gram(X: Rows, h: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """sum_i h_i (x_i - c)(x_i - c)^T of dense rows by float32 numbers: near enough to solve with,
+    where solutions are mended."""
+    n, d = X.shape
+    values, out = X.values.reshape(n, d), np.zeros((d, d))
+    root, centre = np.sqrt(h)[:, None].astype(np.float32), c.astype(X.dtype)
+    step = max(d, _BLOCK // d)
+    for start in range(0, n, step):
+        if is_cancelled():
+            raise Cancelled
+        block = (values[start : start + step] - centre).astype(np.float32, copy=False)
+        block *= root[start : start + step]
+        out += matmul(block.T, block)
+    return out
