@@ -16,11 +16,10 @@ import numpy as np
 from ._blocks import matvec, rmatvec
 from ._centred import gram
 from ._cholesky import cholesky
-from ._core import losses as _losses
 from ._core.rows import Rows
 from ._lapack import matmul
 from ._parallel import Cancelled, is_cancelled
-from ._problem import LOSS_CODES
+from ._problem import Problem
 from ._row_slices import rows_taken
 
 __all__ = ["MeanHessian", "Start", "Starts"]
@@ -140,7 +139,7 @@ class Starts:
         u = np.zeros(self.rows.shape[1] + 1)
         value, g = few.at(u)
         for _ in range(_MOST_STEPS):
-            inverse = self._hessian(few.X, few.curvatures()).inverse(few.l2)
+            inverse = self._hessian(self.rows, few.curvatures()).inverse(few.problem.l2)
             change = inverse(g[:, None])[:, 0]
             after, g_after = few.at(u - change)
             if not after < value:
@@ -156,26 +155,22 @@ class _Objective:
     """The penalised mean loss of one model on some rows, as a function of (w, b)."""
 
     def __init__(self, X: Rows, s: np.ndarray, y: np.ndarray, l2: float, free: bool):
-        self.X, self.s, self.y = X, s / max(float(s.sum()), 1e-300), y
-        self.l2, self.free, self.code = l2, free, LOSS_CODES["log_loss"]
-        self.z = np.empty(len(y))
+        self.problem = Problem(X, y, "log_loss", l2=l2, fit_intercept=free)
+        self.s, self.z = s / max(float(s.sum()), 1e-300), np.zeros(len(y))
 
     def at(self, u: np.ndarray) -> tuple[float, np.ndarray]:
         """(value, gradient)"""
-        values, slopes = np.empty((2, len(self.y)))
-        self.z = matvec(self.X, u[:-1], float(u[-1]))
-        _losses.evaluate(self.code, 1.0, self.z, self.y, values, slopes)
+        problem, w = self.problem, u[:-1]
+        self.z = matvec(problem.X, w, float(u[-1]))
+        values, slopes = problem.evaluated(self.z)
         slopes *= self.s
-        pull = self.l2 * u[:-1]
-        g = np.append(rmatvec(self.X, slopes) + pull, slopes.sum() if self.free else 0.0)
-        return float(self.s @ values) + 0.5 * float(pull @ u[:-1]), g
+        pull = rmatvec(problem.X, slopes) + problem.l2 * w
+        slope = slopes.sum() if problem.fit_intercept else 0.0
+        return float(self.s @ values) + problem.penalty(w), np.append(pull, slope)
 
     def curvatures(self) -> np.ndarray:
         """The rows' weighted curvatures where the value was asked for last."""
-        h = np.empty(len(self.y))
-        _losses.curvatures(self.code, 1.0, self.z, self.y, h)
-        h *= self.s
-        return h
+        return self.s * self.problem.curvatures(self.z)
 
 
 def _single_gram(X: Rows, h: np.ndarray, c: np.ndarray) -> np.ndarray:
