@@ -76,7 +76,10 @@ def shared_passes(stream: DualStream, models: list[DualModel],
         if not alike or size >= fair or size + len(group) > most:
             packs.append([])
         packs[-1].append(group)
-    return [SharedNewton(stream, pack) for pack in packs]
+    sample = np.arange(0, n, max(1, n // (_SAMPLE_PER_COLUMN * d)))
+    starts = {free: Starts(X, sample, free) for free in {pack[0][0].fit_intercept
+                                                         for pack in packs}}
+    return [SharedNewton(stream, pack, starts[pack[0][0].fit_intercept]) for pack in packs]
 
 
 @dataclass
@@ -119,10 +122,10 @@ class SharedNewton(Cancellable):
     Arrays of all models have a row for each column of X, or for each row, and a column per model.
     """
 
-    def __init__(self, stream: DualStream, groups: list[list[DualModel]]):
+    def __init__(self, stream: DualStream, groups: list[list[DualModel]], starts: Starts):
         self.stream, self.models = stream, [model for group in groups for model in group]
         self.n_lanes = next(n for n in LANES if n >= len(self.models))
-        self.free = self.models[0].fit_intercept
+        self.free, self.starts = self.models[0].fit_intercept, starts
         self.groups: list[_Group] = []
         first = 0
         for models in groups:
@@ -155,8 +158,6 @@ class SharedNewton(Cancellable):
         self.z, self.room = np.zeros((n, L)), room_for(stream.X)
         self.values = stream.X.values.reshape(n, d)
         self.W, self.b = aligned_zeros(d * L, np.dtype(np.float64)).reshape(d, L), np.zeros(L)
-        self.starts = Starts(stream.X, np.arange(0, n, max(1, n // (_SAMPLE_PER_COLUMN * d))),
-                             self.free)
         # whether products with the rows are those of float32 numbers
         self.single = self.starts.single
         for group in self.groups:

@@ -71,7 +71,7 @@ class Start:
 
 
 class Starts:
-    """Where models on some dense rows begin.
+    """Where models on some dense rows begin, in whichever thread.
 
     `sample` says which rows a Hessian is made of.
     """
@@ -93,9 +93,11 @@ class Starts:
         weak = 0.25 * _WEAK * self.least**2 if np.isfinite(self.least) else 0.0
         l2 = float(_APART ** np.round(np.log(max(l2, weak)) / np.log(_APART)))
         key = l2, s.tobytes(), y.tobytes()
-        if key not in self._found:
-            self._found[key] = self._start(s, y, l2)
-        return self._found[key]
+        found = self._found.get(key)
+        if found is None:
+            # should two threads ask at once, both find the same
+            found = self._found[key] = self._start(s, y, l2)
+        return found
 
     def hessian(self, s: np.ndarray, z: np.ndarray) -> MeanHessian:
         """That of the rows of the sample, given their weights and responses."""

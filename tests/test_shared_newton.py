@@ -282,14 +282,15 @@ def test_the_hessian_of_float32_numbers(scale):
 
 
 def test_like_strengths_begin_together(suited, monkeypatch):
+    """Also those of different passes."""
     asked, start = [], Starts._start
     monkeypatch.setattr(Starts, "_start", lambda self, s, y, l2: (
         asked.append(l2), start(self, s, y, l2))[1])
     X, y, train, _ = problem()
-    models = [LogisticRegression(C=C, tol=1e-7) for C in (1e-5, 2e-5, 10.0, 100.0, 1e3)
+    models = [LogisticRegression(C=C, tol=1e-7) for C in (1e-5, 2e-5, 10.0, 20.0, 100.0, 1e3)
               for _ in train]
-    fit_together(models, X, y, train * 5)
-    assert suited == [15]
+    fit_together(models, X, y, train * 6)
+    assert suited == [15, 3]
     assert len(asked) == len(set(asked)) == 2
     for m, model in enumerate(models):
         rows = train[m % FOLDS]
