@@ -43,6 +43,8 @@ _SAMPLE_PER_COLUMN = 100
 _ENTRIES_AT_ONCE = 1 << 17
 # What is left must fall by the factor in the step after a Hessian, and by the other one to keep it
 _FALL, _GOOD = 0.5, 0.1
+# What is left where roundings of float32 numbers may be why it does not fall
+_ROUGH = 1e-4
 # A gap estimated to be so much smaller than what is asked for is worth measuring.
 _MARGIN = 0.3
 _MOST_STEPS = 30
@@ -200,8 +202,9 @@ class SharedNewton(Cancellable):
             left = float((g * group.change).sum(axis=0).max())
             group.is_new = not left <= _GOOD * group.left
             if group.is_new and was_new and step > 1 and not left <= _FALL * group.left:
-                # single precision may have nothing more to tell
-                group.rests, group.ends, group.is_new = True, not self.single, False
+                # near the optimum it may be that float32 numbers have nothing more to tell
+                is_rounding = self.single and left <= _ROUGH
+                group.rests, group.ends, group.is_new = True, not is_rounding, False
                 return
             if group.is_new:
                 self._factor(group)
