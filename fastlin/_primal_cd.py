@@ -25,7 +25,7 @@ from ._core.rows import Rows
 from ._face import Face
 from ._gram import MOST_TURNS, Gram, GramPath, is_for_products
 from ._problem import Certificate, Fit, Problem
-from ._quadratic import Descent, Model, add_columns
+from ._quadratic import Descent, Model, add_columns, settle_heaviest
 from ._transpose import Columns
 from ._working_set import violations, working_set
 
@@ -359,7 +359,7 @@ class _Curved(_Part):
 
     def descend(self, chosen: np.ndarray, most: int, gap: float, least: float) -> int:
         """Newton steps on the chosen weights. What counts is turns over the rows and Newton steps,
-        not the products within these, nor turns by products of pairs."""
+        not the products within these, nor turns by products of pairs or over heavy columns."""
         chosen = self.model.varying(chosen)
         if not len(chosen):
             self._adjust_intercept()
@@ -380,7 +380,16 @@ class _Curved(_Part):
             if turns >= most or before - after <= enough:
                 break
         speed = (begin - after) / max(1, work)
-        return turns + self._along_the_face(r, h, loss, most - turns, speed)
+        turns += self._along_the_face(r, h, loss, most - turns, speed)
+        if self.columns.indptr is not None and not self._floor:
+            loss, w, slopes = self._expand(self.z, r, h), self.w.copy(), r.copy()
+            model = Model(self.columns, h.copy(), 0.0, problem.fit_intercept)
+            heavy, b = settle_heaviest(model, chosen, problem.l1, problem.l2, problem.positive,
+                                       w, r)
+            if len(heavy):
+                before = loss + problem.penalty(self.w)
+                self._search_line(heavy, w, b, slopes, before, r, h)
+        return turns
 
     def _along_the_face(self, r: np.ndarray, h: np.ndarray, loss: float, most: int,
                         speed: float) -> int:

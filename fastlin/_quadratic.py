@@ -17,7 +17,7 @@ from ._core import primal_cd as _primal
 from ._core.rows import Rows
 from ._parallel import Cancelled, is_cancelled
 
-__all__ = ["Descent", "Model", "add_columns"]
+__all__ = ["Descent", "Model", "add_columns", "settle_heaviest"]
 
 _NO_WEIGHTS = np.empty(0)
 # Entries per call of a kernel: about 50 ms.
@@ -25,6 +25,8 @@ _ENTRIES_PER_CALL = 8_000_000
 # Turns between two extrapolations
 _MEMORY = 5
 _RIDGE = 1e-12
+# The heaviest columns have at most this share of all entries; turns over them
+_HEAVY, _SETTLING = 0.1, 12
 
 
 def _pieces(columns: Rows, chosen: np.ndarray) -> list[tuple[int, int]]:
@@ -209,3 +211,22 @@ class Descent:
         r = share @ self._model.trail(_MEMORY + 1)[1:]
         if self._objective(w, r, r_sum) < self._objective(self.w[self._chosen], self.r, self.r_sum):
             self.w[self._chosen], self.r[:], self.r_sum = w, r, r_sum
+
+
+def settle_heaviest(model: Model, chosen: np.ndarray, l1: float, l2: float, positive: bool,
+                    w: np.ndarray, r: np.ndarray) -> tuple[np.ndarray, float]:
+    """Turns over those of the chosen columns with the most entries, if some are left out: (they,
+    change of the intercept); `w` and `r` change. Small errors of their weights are large ones of
+    their slopes, by which all dual variables would have to shrink."""
+    columns = model.columns
+    assert columns.indptr is not None
+    size = np.diff(columns.indptr)[chosen]
+    order = np.argsort(-size, kind="stable")
+    many = int(np.searchsorted(np.cumsum(size[order]), _HEAVY * columns.nnz, "right"))
+    heavy = np.sort(chosen[order[:many]])
+    if not 0 < many < len(chosen):
+        return heavy[:0], 0.0
+    b = model.centre(r, float(r.sum()))
+    descent = Descent(model, heavy, l1, l2, positive, w, r, False)
+    descent.run(_SETTLING, 0.0)
+    return heavy, b + model.centre(r, descent.r_sum)
