@@ -15,6 +15,7 @@ import numpy as np
 
 from ._aligned import huge_zeros
 from ._blocks import room_for
+from ._class_counts import members_per_class
 from ._core import losses as _losses
 from ._core import multi as _multi
 from ._core.rows import Rows
@@ -146,9 +147,13 @@ class DualPass(Cancellable):
         """The intercept of a model without columns."""
         if not (self.is_log and model.fit_intercept):
             return 0.0
-        member, codes = self.stream.memberships[model.fold], self.stream.codes
-        weight = self.stream.sample_weight[member] if len(self.stream.sample_weight) else None
-        mass = np.bincount(codes[member], weight, self.stream.n_classes) * model.class_weight
+        stream, member = self.stream, self.stream.memberships[model.fold]
+        if len(stream.sample_weight):
+            counts = np.bincount(stream.codes[member], stream.sample_weight[member],
+                                 stream.n_classes)
+        else:
+            counts = members_per_class(stream.codes, member, stream.n_classes)
+        mass = counts * model.class_weight
         up, down = mass[model.class_target > 0].sum(), mass[model.class_target < 0].sum()
         return float(np.log(up / down)) if up > 0 and down > 0 else 0.0
 
@@ -303,7 +308,6 @@ class DualPass(Cancellable):
         """Sets `by` to C s a y of dual variables that are feasible; returns sum s conj(-a)."""
         strength, conjugates = np.ones(by.shape[1]), np.zeros(by.shape[1])
         strength[: len(models)] = [model.C for model in models]
-        scaled = range(len(models))
         if self.is_log:
             # a = sigmoid(t) is minus the slope at the margin -t, and its conjugate a t less the
             # loss there; a shift of all responses makes it feasible
@@ -315,12 +319,14 @@ class DualPass(Cancellable):
             free, b = models[0].fit_intercept, conjugates
             losses = LaneLosses(self.stream, sides, self.code, self._look)
             sums = losses.at(by, losses.balanced(by, b) if free else b, by)
-            conjugates = sums.along - sums.loss
+            # without one there is no bound, and the model is another method's
+            bounded = losses.is_balanced(sums) | (not free)
+            conjugates = np.where(bounded, sums.along - sums.loss, np.inf)
             np.negative(by, out=by)
-            scaled = np.flatnonzero(~losses.is_balanced(sums)[: len(models)] & free)
-        for lane in scaled:
-            self._look()
-            conjugates[lane] = self._dual_side(models[lane], sides, int(lane), by)
+        else:
+            for lane, model in enumerate(models):
+                self._look()
+                conjugates[lane] = self._dual_side(model, sides, lane, by)
         by *= strength
         return conjugates
 
@@ -328,8 +334,6 @@ class DualPass(Cancellable):
         """Sets by[:, lane] to s a y of the variables, those of the larger side scaled down; returns
         sum s conj(-a)."""
         a = model.state.astype(np.float64)
-        if self.is_log:
-            _losses.sigmoid(a.copy(), a)
         of_lane = a, lane, sides.pattern, sides.weight, sides.target, self.stream.sample_weight
         up = down = 1.0
         if model.fit_intercept:
@@ -346,29 +350,22 @@ class DualPass(Cancellable):
 
     def _intercepts(self, models: list[DualModel], sides: Sides, z: np.ndarray) -> tuple:
         """(best intercepts, mean losses there), given the responses without intercept."""
-        L = z.shape[1]
-        b, total = np.zeros(L), np.ones(L)
-        for lane, model in enumerate(models):
-            total[lane] = sides.total[lane]
-            if model.fit_intercept:
-                b[lane] = model.intercept
-        free = np.array([model.fit_intercept for model in models])
+        free, b, total = models[0].fit_intercept, np.zeros(z.shape[1]), np.ones(z.shape[1])
+        total[: len(models)] = sides.total[: len(models)]
+        if free:
+            b[: len(models)] = [model.intercept for model in models]
         losses = LaneLosses(self.stream, sides, self.code, self._look)
         for _ in range(_INTERCEPT_STEPS):
             sums = losses.at(z, b)
-            if not free.any():
-                break
-            step = np.zeros(L)
-            lanes = np.flatnonzero(free)
-            step[lanes] = sums.slope[lanes] / np.maximum(sums.bend[lanes], 1e-300)
+            step = sums.slope / np.maximum(sums.bend, 1e-300)
             # a last step changes the loss by half its square times the curvature
             small = step * step * sums.bend <= 1e-11 * sums.loss
-            if small[lanes].all():
+            if not free or small.all():
                 break
             b -= np.clip(np.where(small, 0.0, step), -1.0, 1.0)
         else:
-            for lane in np.flatnonzero(free):
-                b[lane] = self._exact_intercept(models[lane], sides, int(lane), z)
+            for lane, model in enumerate(models):
+                b[lane] = self._exact_intercept(model, sides, lane, z)
             sums = losses.at(z, b)
         return b, sums.loss / total
 

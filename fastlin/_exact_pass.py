@@ -105,10 +105,11 @@ def fit_exact_together(rows, members, jobs: list[Job], codes, y, labels, weight,
         if job.error is None and not _is_joint(job) for k in _places(job)
     ]
     _parallel.run(joint, n_jobs)
-    shared = shared_passes(stream, models, n_jobs) if models and _is_tame(rows) else []
+    tame = bool(models) and _is_tame(rows)
+    shared = shared_passes(stream, models, n_jobs) if tame else []
     _parallel.run(shared, n_jobs, lambda: [task.cancel() for task in shared])
     beside = [model for model in models if model.fit is None]
-    if beside:
+    if beside and tame:
         _prepare(stream)
         for intercept in {model.fit_intercept for model in beside}:
             stream.centre(intercept)  # before there are threads
@@ -178,10 +179,8 @@ def _is_tame(rows: Rows) -> bool:
 
 
 def _prepare(stream: DualStream) -> None:
-    """The rows that descent and certificates run on, unless float32 is too little for them."""
+    """The rows that descent and certificates run on."""
     rows = stream.X
-    if not _is_tame(rows):
-        return
     stream.work, columns = prepared(as_rows(rows, np.float32), LANES[-1], _USUAL_EPOCHS)
     stream.exact = rows
     if columns is not None:

@@ -61,7 +61,8 @@ def shared_passes(stream: DualStream, models: list[DualModel],
     found: dict[Any, list[DualModel]] = {}
     for model in models:
         if model.loss == "log_loss":
-            key = model.C, model.fit_intercept, model.tol, model.class_target.tobytes()
+            key = (model.C, model.fit_intercept, model.tol, model.max_iter,
+                   model.class_target.tobytes())
             found.setdefault(key, []).append(model)
     most = LANES[-1]
     groups = [
@@ -86,7 +87,7 @@ def shared_passes(stream: DualStream, models: list[DualModel],
 
 @dataclass
 class _Group:
-    """Models with one strength and target, and how far they are."""
+    """Models with one problem but for their rows, and how far they are."""
 
     models: list[DualModel]
     lanes: slice
@@ -191,7 +192,7 @@ class SharedNewton(Cancellable):
         """A step of a group from where its gradients are g."""
         gaps = np.square(g[:-1] - group.centre * g[-1]).sum(axis=0) / scale
         step, was_new = group.n_steps, group.is_new
-        if step == min(_MOST_STEPS, *(model.max_iter for model in group.models)):
+        if step == min(_MOST_STEPS, group.models[0].max_iter):
             group.rests = group.ends = True
             return
         group.is_new = step == 0

@@ -310,6 +310,19 @@ def test_what_fits_exactly_together():
         assert not fits_exactly_together(other)
 
 
+def test_a_model_without_a_bound_takes_another_method(monkeypatch):
+    """Where no intercept makes dual variables feasible in the steps that there are."""
+    X, _, y, train, test = problem()
+    right = [made("log_loss", tol=1e-7) for _ in train]
+    fit_together(right, X, y, train, test)
+    monkeypatch.setattr(_lane_losses, "_BALANCE_STEPS", 0)
+    models = [made("log_loss", tol=1e-7) for _ in train]
+    fit_together(models, X, y, train, test)
+    for model, twin in zip(models, right, strict=True):
+        assert model.duality_gap_[0] <= 1e-7
+        assert model.objective_[0] == pytest.approx(twin.objective_[0], rel=2e-7)
+
+
 def test_it_can_be_cancelled(monkeypatch):
     """In the middle of its work."""
     X, _, y, train, test = problem()

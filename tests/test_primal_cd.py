@@ -432,3 +432,36 @@ def test_a_weak_penalty_on_separable_words_ends_at_the_optimum():
     z = X @ model.coef_[0] + model.intercept_[0]
     loss = np.logaddexp(0, np.where(y, -z, z)).mean() + np.abs(model.coef_).sum() / (1e4 * n)
     assert loss == pytest.approx(model.objective_[0], rel=1e-9)
+
+
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("positive", [False, True])
+def test_heavy_columns_are_settled_and_no_others(free, positive, monkeypatch):
+    """As many of the fullest as hold a tenth of the entries end at their optimum."""
+    monkeypatch.setattr(_quadratic, "_SETTLING", 2000)
+    rng = np.random.default_rng(3)
+    n, d, l1, l2 = 300, 200, 0.02, 0.01
+    dense = rng.normal(size=(n, d)) * (rng.random((n, d)) < np.linspace(0.02, 0.3, d))
+    h = rng.random(n) / n
+    model = Model(transposed(as_rows(sparse.csr_matrix(dense))), h, 0.0, free)
+    chosen = rng.permutation(d)[:120]
+    size = (dense != 0).sum(axis=0)
+    by_size = sorted(chosen.tolist(), key=lambda j: -size[j])
+    many = int((np.cumsum(size[by_size]) <= 0.1 * size.sum()).sum())
+    assert 2 < many < 40
+    w, z = rng.normal(size=d) * (0.1 if not positive else 0.0), rng.normal(size=n)
+    begun, r = w.copy(), h * z
+    heavy, b = _quadratic.settle_heaviest(model, np.sort(chosen), l1, l2, positive, w, r)
+    assert size[heavy].sum() == size[by_size[:many]].sum()
+    others = np.setdiff1d(np.arange(d), heavy)
+    np.testing.assert_array_equal(w[others], begun[others])
+    np.testing.assert_allclose(r, h * (z - dense @ (w - begun) - b), atol=1e-14)
+    assert free or b == 0
+    assert not free or abs(r.sum()) < 1e-14
+    slope = dense[:, heavy].T @ r - l2 * w[heavy]
+    stands = w[heavy] == 0
+    assert stands.any() and not stands.all()
+    assert np.all((slope if positive else np.abs(slope))[stands] <= l1 + 1e-12)
+    np.testing.assert_allclose(slope[~stands], l1 * np.sign(w[heavy][~stands]), atol=1e-12)
+    few = _quadratic.settle_heaviest(model, heavy, l1, l2, positive, w, r)
+    assert len(few[0]) == 0 and few[1] == 0

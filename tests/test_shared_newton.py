@@ -5,6 +5,7 @@ import pytest
 
 from fastlin import LogisticRegressionCV, _parallel, _shared_newton
 from fastlin._core.rows import make_rows
+from fastlin._exceptions import ConvergenceWarning
 from fastlin._onepass import fit_together
 from fastlin._shared_newton import SharedNewton
 from fastlin._shared_start import Starts
@@ -178,6 +179,20 @@ def test_a_column_of_zeros_and_one_of_ones(suited):
         best, _ = optimum(np.delete(wide, [D, D + 1], axis=1)[rows], y[rows], np.ones(len(rows)),
                           5.0, True)
         assert model.objective_[0] == pytest.approx(best, rel=2e-8)
+
+
+def test_a_model_that_may_take_one_step_stops_no_other(suited):
+    X, y, train, _ = problem()
+    alone = [LogisticRegression(tol=1e-8) for _ in train[1:]]
+    fit_together(alone, X, y, train[1:])
+    models = [LogisticRegression(tol=1e-8, max_iter=1 if f == 0 else 100) for f in range(FOLDS)]
+    with pytest.warns(ConvergenceWarning):
+        fit_together(models, X, y, train)
+    assert models[0].n_iter_[0] == 1 and suited == [2, 2]
+    for model, twin in zip(models[1:], alone, strict=True):
+        assert model.duality_gap_[0] <= 1e-8
+        assert model.coef_.tobytes() == twin.coef_.tobytes()
+        assert model.n_iter_ == twin.n_iter_
 
 
 def test_a_search_takes_it(suited):
