@@ -87,7 +87,8 @@ def _liblinear_search(X: Any, y: np.ndarray, Cs: list[float],
                       tol: float) -> tuple[np.ndarray, list[float]]:
     """Weights per fold and C, and mean accuracy per C, by a fit of LIBLINEAR for each."""
     train, test = _folds(len(y))
-    models = [[_liblinear(X[rows], y[rows], C, tol) for C in Cs] for rows in train]
+    parts = [(X[rows], y[rows]) for rows in train]
+    models = [[_liblinear(*part, C, tol) for C in Cs] for part in parts]
     right = [[m.score(X[rows], y[rows]) for m in row]
              for row, rows in zip(models, test, strict=True)]
     found = np.array([[m.coef_[0] for m in row] for row in models])
@@ -194,12 +195,12 @@ def _run_searches(scale: float, tolerances: dict[str, float]) -> None:
         title = f"{data.title}, C = {Cs[0]:g} to {Cs[-1]:g}"
         first = tolerances.get(name) or _tolerance_for(X64, y, Cs[2])
         theirs, tol, their_scores = _equal_search(X64, y, Cs, first)
-        ours = in_turns({"ours": partial(_together, X, y, Cs, False)}, 1)["ours"][0]
+        ours, our_scores = timed(partial(_together, X, y, Cs, False))
         searches.append([title, f"{ours:.2f}", f"{theirs:.2f} (tol={tol:g})",
                          f"{theirs / ours:.1f}"])
         row, peer_scores = _peer_row(X, X64, y, Cs)
         peers.append([title, *row])
-        found = [_together(X, y, Cs, False), their_scores, _together(X, y, Cs, True), peer_scores]
+        found = [our_scores, their_scores, _together(X, y, Cs, True), peer_scores]
         scores.append([title, *(f"{Cs[int(np.argmax(s))]:g} ({max(s):.4f})" for s in found)])
     print("The whole search: 16 LIBLINEAR fits, without an intercept, at their loosest tolerance "
           f"that brings each within {GAP:g}, are to take at least 10 times as long as ours.\n")

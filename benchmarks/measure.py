@@ -10,11 +10,11 @@ import os
 import platform
 import statistics
 import sys
-import threading
 import time
 import tracemalloc
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -127,38 +127,47 @@ def ratio(slow: Iterable[float], fast: Iterable[float]) -> Ratio:
 
 
 @contextmanager
-def _cpu_of_threads() -> Iterator[list[float]]:
-    """The CPU seconds of each thread that ends within."""
-    found: list[float] = []
-    run = threading.Thread.run
+def _regions() -> Iterator[list[list[float]]]:
+    """CPU seconds of each thread, the caller's first, in each stretch that several share."""
+    from fastlin import _parallel
 
-    def timed(thread: threading.Thread) -> None:
-        try:
-            run(thread)
-        finally:
-            found.append(time.thread_time())
+    found: list[list[float]] = []
+    in_threads = _parallel._in_threads
 
-    threading.Thread.run = timed  # type: ignore[method-assign]
+    def noted(works: Any, cancel: Any) -> list[Any]:
+        taken = [0.0] * len(works)
+
+        def timed_work(k: int, work: Callable[[], Any]) -> Any:
+            start = time.thread_time()
+            try:
+                return work()
+            finally:
+                taken[k] = time.thread_time() - start
+
+        found.append(taken)
+        return in_threads([partial(timed_work, k, work) for k, work in enumerate(works)], cancel)
+
+    _parallel._in_threads = noted
     try:
         yield found
     finally:
-        threading.Thread.run = run  # type: ignore[method-assign]
+        _parallel._in_threads = in_threads
 
 
 def on_two_threads(task: Callable[..., Any], rounds: int) -> Speedup:
-    """Call task(n_jobs=1) and task(n_jobs=2) in turns. The caller waits while the others work, so
-    that its own CPU time and the most of any other thread add up to the longest way."""
+    """Call task(n_jobs=1) and task(n_jobs=2) in turns. By CPU time the longest way is what the
+    caller does alone, and of each stretch that threads share the most of any of them."""
     task(n_jobs=2)
     cpu: list[list[float]] = [[], []]
     wall: list[list[float]] = [[], []]
     for _ in range(rounds):
         for n_jobs in (1, 2):
-            with _cpu_of_threads() as others:
+            with _regions() as regions:
                 clock, own = time.perf_counter(), time.thread_time()
                 task(n_jobs=n_jobs)
                 own = time.thread_time() - own
                 wall[n_jobs - 1].append(time.perf_counter() - clock)
-            cpu[n_jobs - 1].append(own + max(others, default=0.0))
+            cpu[n_jobs - 1].append(own + sum(max(taken) - taken[0] for taken in regions))
     return Speedup(ratio(*cpu), ratio(*wall), *wall)
 
 

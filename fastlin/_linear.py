@@ -36,8 +36,8 @@ def responses(estimator: Any, X: Any) -> np.ndarray:
         return z
     estimator._check_fitted()
     W, b = estimator.coef_, estimator.intercept_
-    if isinstance(b, float):
-        b = np.array([b])
+    if np.ndim(b) == 0:
+        b = np.array([b], dtype=np.float64)
     # arrays without names are no concern of a model without names; coef_ may have been set by hand
     whole = type(W) is type(b) is np.ndarray and W.ndim and W.size == b.size * W.shape[-1] > 0
     if whole and "feature_names_in_" not in fields:

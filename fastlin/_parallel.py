@@ -225,6 +225,8 @@ def _in_threads(
     errors: list[BaseException] = []
 
     def give_up() -> None:
+        if this.cancelled:
+            return  # one is enough; two of two threads at once do no harm
         this.cancelled = True
         if cancel is not None:
             cancel()

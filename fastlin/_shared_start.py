@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from threading import Lock
 
 import numpy as np
 
@@ -87,22 +88,23 @@ class Starts:
         self.least = float(spread[spread > 0].min(initial=np.inf))
         self.single = self.least >= _LEAST_SPREAD and float(spread.max()) <= _MOST_SPREAD
         self._found: dict[tuple, Start] = {}
+        self._locks: dict[tuple, Lock] = {}
 
     def of(self, s: np.ndarray, y: np.ndarray, l2: float) -> Start:
         """The start for the weights and targets of the rows and a penalty."""
         weak = 0.25 * _WEAK * self.least**2 if np.isfinite(self.least) else 0.0
         l2 = float(_APART ** np.round(np.log(max(l2, weak)) / np.log(_APART)))
         key = l2, s.tobytes(), y.tobytes()
-        found = self._found.get(key)
-        if found is None:
-            # should two threads ask at once, both find the same
-            found = self._found[key] = self._start(s, y, l2)
-        return found
+        # threads that ask for the same at once wait for the first
+        with self._locks.setdefault(key, Lock()):
+            if key not in self._found:
+                self._found[key] = self._start(s, y, l2)
+        return self._found[key]
 
     def hessian(self, s: np.ndarray, z: np.ndarray) -> MeanHessian:
         """That of the rows of the sample, given their weights and responses."""
-        a = 1.0 / (1.0 + np.exp(np.abs(z)))
-        return self._hessian(self.part, s * a * (1.0 - a) / max(float(s.sum()), 1e-300))
+        there = _Objective(self.part, s, np.ones(len(s)), 0.0, self.free)
+        return self._hessian(self.part, there.curvatures(np.ascontiguousarray(z)))
 
     def _hessian(self, X: Rows, h: np.ndarray) -> MeanHessian:
         """That of rows of these curvatures."""
@@ -119,18 +121,16 @@ class Starts:
             for X, rows in ((self.rows, self.few), (self.part, self.sample))
         )
         u, inverse = self._descended(few)
-        value, g = sample.at(u)
+        value, g, z = sample.at(u)
         if not value < np.log(2.0):
             # no better than weights of 0
             u = np.zeros(len(u))
-            value, g = sample.at(u)
+            value, g, z = sample.at(u)
         change = inverse(g[:, None])[:, 0]
-        after, g_after = sample.at(u - change)
-        if after < value:
-            u, value, g = u - change, after, g_after
-        else:
-            sample.at(u)
-        hessian = self._hessian(self.part, sample.curvatures())
+        after = sample.at(u - change)
+        if after[0] < value:
+            u, (value, g, z) = u - change, after
+        hessian = self._hessian(self.part, sample.curvatures(z))
         change = hessian.inverse(l2)(g[:, None])[:, 0]
         if g @ change <= _SHORT * value:
             u = u - change
@@ -139,14 +139,14 @@ class Starts:
     def _descended(self, few: _Objective) -> tuple[np.ndarray, Callable]:
         """(where Newton's method leads while the objective falls, the last inverse)"""
         u = np.zeros(self.rows.shape[1] + 1)
-        value, g = few.at(u)
+        value, g, z = few.at(u)
         for _ in range(_MOST_STEPS):
-            inverse = self._hessian(self.rows, few.curvatures()).inverse(few.problem.l2)
+            inverse = self._hessian(self.rows, few.curvatures(z)).inverse(few.problem.l2)
             change = inverse(g[:, None])[:, 0]
-            after, g_after = few.at(u - change)
-            if not after < value:
+            after = few.at(u - change)
+            if not after[0] < value:
                 break
-            u, value, g = u - change, after, g_after
+            u, (value, g, z) = u - change, after
             # the next step promises about its square
             if g @ inverse(g[:, None])[:, 0] <= _NEAR * value:
                 break
@@ -158,21 +158,21 @@ class _Objective:
 
     def __init__(self, X: Rows, s: np.ndarray, y: np.ndarray, l2: float, free: bool):
         self.problem = Problem(X, y, "log_loss", l2=l2, fit_intercept=free)
-        self.s, self.z = s / max(float(s.sum()), 1e-300), np.zeros(len(y))
+        self.s = s / max(float(s.sum()), 1e-300)
 
-    def at(self, u: np.ndarray) -> tuple[float, np.ndarray]:
-        """(value, gradient)"""
+    def at(self, u: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """(value, gradient, responses)"""
         problem, w = self.problem, u[:-1]
-        self.z = matvec(problem.X, w, float(u[-1]))
-        values, slopes = problem.evaluated(self.z)
+        z = matvec(problem.X, w, float(u[-1]))
+        values, slopes = problem.evaluated(z)
         slopes *= self.s
         pull = rmatvec(problem.X, slopes) + problem.l2 * w
         slope = slopes.sum() if problem.fit_intercept else 0.0
-        return float(self.s @ values) + problem.penalty(w), np.append(pull, slope)
+        return float(self.s @ values) + problem.penalty(w), np.append(pull, slope), z
 
-    def curvatures(self) -> np.ndarray:
-        """The rows' weighted curvatures where the value was asked for last."""
-        return self.s * self.problem.curvatures(self.z)
+    def curvatures(self, z: np.ndarray) -> np.ndarray:
+        """The rows' weighted curvatures at their responses."""
+        return self.s * self.problem.curvatures(z)
 
 
 def _single_gram(X: Rows, h: np.ndarray, c: np.ndarray) -> np.ndarray:

@@ -119,7 +119,7 @@ class BlocksOutput:
         seen between the calls."""
         with self._lock:
             rows = self._free.pop() if self._free else CountedRows()
-        rows.begin(np.zeros(block.n_documents + 1, np.int64))
+        rows.begin(block.n_documents)
         hasher.load(block)
         while (status := hasher.count(rows)) != DONE:
             refuse(status, first_row + rows.n_rows)

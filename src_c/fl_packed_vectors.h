@@ -154,7 +154,7 @@ FL_INLINE void fl_p_store_pairs(double *const *own, int place, __m512d a) {
     _mm_storeu_pd(own[4] + place, _mm256_castpd256_pd128(high));
     _mm_storeu_pd(own[6] + place, _mm256_extractf128_pd(high, 1));
 }
-#  elif defined(FL_ISA_AVX2) || defined(FL_ISA_AVX512)
+#  elif defined(FL_ISA_AVX2)
 enum { FL_P_SIZE_F64 = 4 };
 typedef __m256d fl_p_f64;
 #    define FL_P_F64(op) _mm256_##op##_pd

@@ -311,3 +311,14 @@ def test_codes_of_the_predicted_classes():
         np.testing.assert_array_equal(respond.codes(held), Z.argmax(axis=1))
     np.testing.assert_array_equal(respond.codes(np.array([[-np.inf, -np.inf]])), [0])
     np.testing.assert_array_equal(respond.codes(np.array([1, -1], dtype=np.float32)), [1, 0])
+
+
+@pytest.mark.parametrize("kind", [SGDClassifier, SGDRegressor])
+@pytest.mark.parametrize("number", [2, 2.0, np.float32(2), np.array(2.0)])
+def test_an_intercept_that_is_set_by_hand_may_be_a_number(kind, number):
+    m, X = model(1, kind=kind), np.random.default_rng(0).normal(size=(9, 12))
+    m.intercept_ = np.array([2.0])
+    expected = m.predict(X)
+    m.intercept_ = number
+    for held in (X, X[:1], sparse.csr_matrix(X), X.tolist()):
+        np.testing.assert_allclose(m.predict(held), expected[: np.shape(held)[0]])

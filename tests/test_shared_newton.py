@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fastlin import LogisticRegressionCV, _parallel, _shared_newton
+from fastlin import LogisticRegressionCV, _parallel, _shared_newton, as_rows
 from fastlin._core.rows import make_rows
 from fastlin._exceptions import ConvergenceWarning
 from fastlin._onepass import fit_together
@@ -193,6 +193,41 @@ def test_a_model_that_may_take_one_step_stops_no_other(suited):
         assert model.duality_gap_[0] <= 1e-8
         assert model.coef_.tobytes() == twin.coef_.tobytes()
         assert model.n_iter_ == twin.n_iter_
+
+
+@pytest.mark.parametrize("tails, noise", [(1.0, 1.0), (1.5, 0.1), (1.0, 1e-3), (3.0, 1e-6)])
+@pytest.mark.parametrize("seed", range(4))
+def test_starts_are_no_worse_than_nothing(suited, tails, noise, seed):
+    """Whatever a few rows say about heavy tails and classes that all but part; and from there the
+    optimum is found."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_t(tails, size=(N, D))
+    y = np.where(X @ rng.normal(size=D) + noise * rng.normal(size=N) > 0, 1.0, -1.0)
+    rows, l2 = as_rows(X), 1e-4
+    start = Starts(rows, np.arange(0, N, 2), True).of(np.full(N, 1 / N), y, l2)
+    z = X @ start.w + start.b
+    value = np.logaddexp(0, -y * z).mean() + 0.5 * l2 * start.w @ start.w
+    assert np.isfinite(value) and value < 2 * np.log(2)
+    _, _, train, _ = problem()
+    models = [LogisticRegression(C=1.0, tol=1e-7, max_iter=1000) for _ in train]
+    fit_together(models, X, (y > 0).astype(int), train)
+    for model in models:
+        assert model.duality_gap_[0] <= 1e-7
+    assert suited == [FOLDS]
+
+
+def test_threads_wait_for_a_start_that_another_makes(suited, monkeypatch):
+    X, y, train, _ = problem()
+    made, begin = [], Starts._start
+
+    def noted(starts, *arguments):
+        made.append(arguments[2])
+        return begin(starts, *arguments)
+
+    monkeypatch.setattr(Starts, "_start", noted)
+    models = [LogisticRegression(C=C) for C in (1.0, 1.1, 1.2, 1.3) for _ in train]
+    fit_together(models, X, y, train * 4, n_jobs=2)
+    assert suited == [2 * FOLDS] * 2 and len(made) == 1
 
 
 def test_a_search_takes_it(suited):

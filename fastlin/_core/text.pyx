@@ -11,6 +11,8 @@ from cpython.mem cimport PyMem_Free
 from libc.stdint cimport intptr_t
 from libc.string cimport memcpy
 
+from numpy import int64, zeros
+
 from . import documents
 
 from .documents cimport (
@@ -77,6 +79,9 @@ cdef class CountedRows:
     cdef readonly object ends
     cdef readonly int64_t n_rows
 
+    def __cinit__(self):
+        self.begin(0)
+
     def __dealloc__(self):
         PyMem_Free(self.entries)
 
@@ -85,19 +90,20 @@ cdef class CountedRows:
         """Number of all entries."""
         return self._ends[self.n_rows]
 
-    def begin(self, ends not None):
-        """Forget the rows; `ends`, int64 and zero at first, has room for those to come."""
-        self._ends = self.ends = ends
+    def begin(self, int64_t n_rows):
+        """Forget the rows, and make room for the ends of so many."""
         self.n_rows = 0
+        self._ends = self.ends = zeros(n_rows + 1, int64)
 
     cdef int grow(self, int64_t n_more) except -1:
         """Make room for more entries."""
-        cdef int64_t needed = self.nnz + n_more
+        cdef int64_t needed = self.nnz + n_more, capacity
         if needed > self.capacity:
-            self.capacity = max(needed, 2 * self.capacity)
+            capacity = max(needed, 2 * self.capacity)
             self.entries = <fl_text_entry *>resized(
-                self.entries, self.capacity * sizeof(fl_text_entry)
+                self.entries, capacity * sizeof(fl_text_entry)
             )
+            self.capacity = capacity
         return 0
 
 
@@ -249,6 +255,8 @@ cdef class TextHasher:
             with nogil:
                 status = self._count(rows)
             if self.pending and status == FL_TEXT_NEEDS_ENTRIES:
+                if rows.n_rows + 1 >= rows._ends.shape[0]:
+                    raise IndexError
                 rows.grow(self.t.n_entries)
             elif not self._goes_on(status):
                 return self._answer(status)
@@ -317,7 +325,7 @@ cdef class TextHasher:
             if self.pending:
                 n = self.t.n_entries
                 first = rows._ends[rows.n_rows]
-                if first + n > rows.capacity:
+                if first + n > rows.capacity or rows.n_rows + 1 >= rows._ends.shape[0]:
                     return FL_TEXT_NEEDS_ENTRIES
                 if n == 0 or self.binary:
                     memcpy(rows.entries + first, self.t.entries, n * sizeof(fl_text_entry))
