@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -87,13 +88,16 @@ def is_denselike(X: Rows) -> bool:
     return X.layout == "dense" or X.nnz > DENSE_SHARE * X.shape[0] * X.shape[1]
 
 
-def blocks(X: Rows, h: np.ndarray, c: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield (first row, sqrt(h_i) (x_i - c) as an array in double) for blocks of rows."""
+def blocks(X: Rows, h: np.ndarray, c: np.ndarray,
+           dtype: Any = np.float64) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield (first row, sqrt(h_i) (x_i - c) as an array) for blocks of rows."""
     n, d = X.shape
     # as many rows as columns, so that a sum of d x d products is cheap beside the products
     size = max(16, _BLOCK_BYTES // (8 * d), min(d, _MOST_BYTES // (8 * d)))
-    root = np.sqrt(h)[:, None]
+    root = np.sqrt(h)[:, None].astype(dtype, copy=False)
     values = X.values.reshape(n, d) if X.layout == "dense" else None
+    # what float32 numbers would lose of differences of doubles
+    wide = np.result_type(X.dtype, dtype)
     for start in range(0, n, size):
         if is_cancelled():
             raise Cancelled
@@ -102,7 +106,7 @@ def blocks(X: Rows, h: np.ndarray, c: np.ndarray) -> Iterator[tuple[int, np.ndar
             block = rows_taken(X, np.arange(start, stop)).toarray()
         else:
             block = values[start:stop]
-        block = np.subtract(block, c, dtype=np.float64)
+        block = np.subtract(block, c, dtype=wide).astype(dtype, copy=False)
         block *= root[start:stop]
         yield start, block
 
@@ -129,14 +133,14 @@ def squares_about(X: Rows, c: np.ndarray) -> np.ndarray:
     return out
 
 
-def gram(X: Rows, h: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """sum_i h_i (x_i - c)(x_i - c)^T for h >= 0"""
+def gram(X: Rows, h: np.ndarray, c: np.ndarray, dtype: Any = np.float64) -> np.ndarray:
+    """sum_i h_i (x_i - c)(x_i - c)^T for h >= 0; products of dense rows are those of `dtype`"""
     d = X.shape[1]
     out = np.zeros((d, d))
     if not len(h):
         return out
     if is_denselike(X):
-        for _, block in blocks(X, h, c):
+        for _, block in blocks(X, h, c, dtype):
             out += matmul(block.T, block)
         return out
     n, mean_size = X.shape[0], max(1.0, X.nnz / X.shape[0])

@@ -18,8 +18,6 @@ from ._blocks import matvec, rmatvec
 from ._centred import gram
 from ._cholesky import cholesky
 from ._core.rows import Rows
-from ._lapack import matmul
-from ._parallel import Cancelled, is_cancelled
 from ._problem import Problem
 from ._row_slices import rows_taken
 
@@ -36,8 +34,8 @@ _SHORT = 0.1
 _APART, _WEAK = 100.0, 3e-3
 # Rows that tell how far columns spread
 _SPREAD_ROWS = 500
-# Entries of a block of rows, and spreads of columns whose products float32 holds well
-_BLOCK, _LEAST_SPREAD, _MOST_SPREAD = 1 << 17, 1e-8, 1e8
+# Spreads of columns whose products float32 holds well
+_LEAST_SPREAD, _MOST_SPREAD = 1e-8, 1e8
 
 
 @dataclass
@@ -110,8 +108,9 @@ class Starts:
         """That of rows of these curvatures."""
         mass = float(h.sum()) if self.free else 0.0
         centre = rmatvec(X, h) / mass if mass > 0 else np.zeros(X.shape[1])
-        make = _single_gram if self.single else gram
-        return MeanHessian(make(X, h, centre), mass, centre)
+        # solutions are mended, so that rounding is no matter
+        matrix = gram(X, h, centre, np.float32 if self.single else np.float64)
+        return MeanHessian(matrix, mass, centre)
 
     def _start(self, s: np.ndarray, y: np.ndarray, l2: float) -> Start:
         """About the optimum for the sample: where a few of the rows lead, a step from there by
@@ -173,19 +172,3 @@ class _Objective:
     def curvatures(self, z: np.ndarray) -> np.ndarray:
         """The rows' weighted curvatures at their responses."""
         return self.s * self.problem.curvatures(z)
-
-
-def _single_gram(X: Rows, h: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """sum_i h_i (x_i - c)(x_i - c)^T of dense rows by float32 numbers: near enough to solve with,
-    where solutions are mended."""
-    n, d = X.shape
-    values, out = X.values.reshape(n, d), np.zeros((d, d))
-    root, centre = np.sqrt(h)[:, None].astype(np.float32), c.astype(X.dtype)
-    step = max(d, _BLOCK // d)
-    for start in range(0, n, step):
-        if is_cancelled():
-            raise Cancelled
-        block = (values[start : start + step] - centre).astype(np.float32, copy=False)
-        block *= root[start : start + step]
-        out += matmul(block.T, block)
-    return out
