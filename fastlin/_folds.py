@@ -164,10 +164,12 @@ def warn_of_absent_classes(y: Any, splits: Splits, names: list[str] | None = Non
         if not rows_per_class(codes, train, len(labels)).all()
     ]
     if lacking:
+        which = listed(lacking).replace("'", "")
+        who = f"part of fold {which} lacks" if len(lacking) == 1 else f"parts of folds {which} lack"
         warn(
             "UserWarning",
-            f"The training parts of the folds {listed(lacking).replace(chr(39), '')} lack a class; "
-            "its rows count as errors. Shuffle the rows, or use StratifiedKFold.",
+            f"The training {who} a class; its rows count as errors. Shuffle the rows, or use "
+            "StratifiedKFold.",
         )
 
 

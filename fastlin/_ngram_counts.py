@@ -25,7 +25,7 @@ from ._merged_names import MergedNames, Names
 from ._parallel import Cancelled, feed, is_cancelled, n_threads, run
 from ._params import shown
 from ._text_blocks import NumberedBlock, numbered, text_blocks
-from ._text_rows import CsrArrays, encode_features, joined, refuse
+from ._text_rows import CsrArrays, encode_features, features_of, joined, refuse
 from ._vocabulary import (
     Nodes,
     Vocabulary,
@@ -353,12 +353,10 @@ def _read_features(
     ends: list[int] = []
     first_row = row = 0
     for row, document in enumerate(documents):
-        features = analyse(analysis._decode_row(document, row))
-        if not isinstance(features, (str, bytes)):
-            features = list(features)
-            for feature in features:
-                if not isinstance(feature, str):
-                    raise TypeError(f"Row {row}: every feature must be str, got {shown(feature)}.")
+        features = list(features_of(row, analyse(analysis._decode_row(document, row))))
+        for feature in features:
+            if not isinstance(feature, str):
+                raise TypeError(f"Row {row}: every feature must be str, got {shown(feature)}.")
         refuse(reader.add_features(encode_features(features, row, "surrogatepass")), row)
         ends.append(reader.n_found)
         if len(ends) == 4096:

@@ -60,22 +60,27 @@ def score_rows(X: Rows, W: np.ndarray, b: np.ndarray, rows: np.ndarray = _ALL) -
             for start in range(0, n, piece):
                 stop = min(start + piece, n)
                 defined &= _rows.scores(X, w, float(b[k]), rows, out[k], start, stop)
-        return _checked(out.T, rows, defined)
+        return _checked(out.T, rows, defined, W, b)
     together = np.ascontiguousarray(W.T).ravel()
     out, piece, defined = np.empty((n, K)), rows_per_call(X, K), True
     intercept = np.ascontiguousarray(b, dtype=np.float64)
     for start in range(0, n, piece):
         stop = min(start + piece, n)
         defined &= _joint.scores(X, together, intercept, rows, out, start, stop)
-    return _checked(out, rows, defined)
+    return _checked(out, rows, defined, W, b)
 
 
-def _checked(p: np.ndarray, rows: np.ndarray, defined: bool) -> np.ndarray:
+def _checked(p: np.ndarray, rows: np.ndarray, defined: bool, W: np.ndarray,
+             b: np.ndarray) -> np.ndarray:
     """The responses p, if all of them are defined."""
     error = None if defined else undefined(p, rows)
-    if error is not None:
-        raise error
-    return p
+    if error is None:
+        return p
+    # weights set by hand: no fit ends like this, but with an intercept of -inf
+    if not np.isfinite(W).all() or np.isnan(b).any():
+        name = "intercept_" if np.isfinite(W).all() else "coef_"
+        raise ValueError(f"{name} holds nan or inf; set it anew, or fit again.")
+    raise error
 
 
 def undefined(p: np.ndarray, rows: np.ndarray) -> ValueError | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,8 @@ from ._parallel import Cancelled, is_cancelled, run
 from ._params import shown
 
 __all__ = [
-    "BlocksOutput", "CsrArrays", "RowsOutput", "as_output", "encode_features", "joined", "refuse",
+    "BlocksOutput", "CsrArrays", "RowsOutput", "as_output", "encode_features", "features_of",
+    "joined", "refuse",
 ]  # fmt: skip
 
 
@@ -231,14 +233,19 @@ def refuse(status: int, row: int) -> None:
         )
 
 
+def features_of(row: int, answer: Any) -> Iterable:
+    """The features in what a caller's analyzer or tokenizer answered."""
+    if isinstance(answer, (str, bytes)) or not isinstance(answer, Iterable):
+        raise TypeError(
+            f"Row {row}: the analyzer must return an iterable of features, got {shown(answer)}."
+        )
+    return answer
+
+
 def encode_features(features: Any, row: int, errors: str = "strict") -> list[bytes]:
     """Return the features of a row in UTF-8."""
-    if isinstance(features, (str, bytes)):
-        raise TypeError(
-            f"Row {row}: the analyzer must return an iterable of features, got {shown(features)}."
-        )
     encoded = []
-    for feature in features:
+    for feature in features_of(row, features):
         if isinstance(feature, str):
             try:
                 feature = feature.encode("utf-8", errors)

@@ -22,7 +22,15 @@ from ._parallel import feed, n_threads
 from ._params import Boolean, Constraint, Either, FloatType, Integer, OneOf
 from ._text_blocks import NumberedBlock, numbered, text_blocks
 from ._text_docs import ANALYSIS_NOTES, ANALYSIS_PARAMETERS, N_JOBS
-from ._text_rows import BlocksOutput, CsrArrays, RowsOutput, as_output, encode_features, refuse
+from ._text_rows import (
+    BlocksOutput,
+    CsrArrays,
+    RowsOutput,
+    as_output,
+    encode_features,
+    features_of,
+    refuse,
+)  # fmt: skip
 from ._vocabulary import word_table
 
 __all__ = ["HashedNgram", "HashingVectorizer"]
@@ -300,7 +308,7 @@ class HashingVectorizer(TextAnalysis, Estimator):
         places: dict[str | bytes, tuple[int, int]] = {}
         counts: Counter[str | bytes] = Counter()
         for row, document in enumerate(check_documents(X)):
-            for feature in analyse(self._decode_row(document, row)):
+            for feature in features_of(row, analyse(self._decode_row(document, row))):
                 if feature not in places:
                     place = self._place(feature, row, hasher, members)
                     if place is None:

@@ -67,7 +67,7 @@ def test_held_out_predictions_are_those_of_scikit_learn():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             expected = theirs.cross_val_predict(model, X, y, cv=KFold(5), method=method)
-        with pytest.warns(UserWarning, match="folds 0 lack a class"):
+        with pytest.warns(UserWarning, match="fold 0 lacks a class"):
             got = cross_val_predict(model, X, y, cv=KFold(5), method=method, n_jobs=2)
         np.testing.assert_array_equal(got, expected)
 

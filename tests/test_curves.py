@@ -101,7 +101,7 @@ def test_equal_sizes_count_once_and_small_ones_lack_classes():
     some = np.bincount(three)[0] + 10
     mixed = np.random.default_rng(0).permutation(150)
     folds = [(rows[:140], rows[140:]) for rows in (mixed, np.arange(150))]
-    with pytest.warns(UserWarning, match=rf"the folds 1 \({some} rows\) lack a class"):
+    with pytest.warns(UserWarning, match=rf"fold 1 \({some} rows\) lacks a class"):
         learning_curve(MODEL, X[order], three[order], train_sizes=[some, 140], cv=folds)
     with pytest.raises(ValueError, match="needs partial_fit"):
         learning_curve(NoPart(), X, Y, exploit_incremental_learning=True)

@@ -296,7 +296,7 @@ def test_folds_that_lack_a_class_have_no_mean_weights():
     X = np.random.default_rng(0).normal(size=(60, 4))
     y = np.where(np.arange(60) == 0, 2, X[:, 0] > 0)
     with (
-        pytest.warns(UserWarning, match="lack a class"),
+        pytest.warns(UserWarning, match="lacks? a class"),
         pytest.raises(ValueError, match="fold 0 have no row of class 2; use refit=True"),
     ):
         LogisticRegressionCV(Cs=2, refit=False, cv=KFold(3)).fit(X, y)

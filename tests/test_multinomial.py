@@ -268,7 +268,7 @@ def test_a_fold_that_lacks_a_class():
     _, X, y = data()
     y = np.where(np.arange(N) < N // 2, y, y % 2)
     train = [np.arange(N // 2), np.arange(N // 2, N)]
-    with pytest.warns(UserWarning, match="lack a class"):
+    with pytest.warns(UserWarning, match="lacks? a class"):
         out = cross_validate(LogisticRegression(), X, y, cv=list(zip(train, train[::-1])))
     for score, rows, held in zip(out["test_score"], train, train[::-1], strict=True):
         assert score == LogisticRegression().fit(X[rows], y[rows]).score(X[held], y[held])

@@ -322,3 +322,13 @@ def test_an_intercept_that_is_set_by_hand_may_be_a_number(kind, number):
     m.intercept_ = number
     for held in (X, X[:1], sparse.csr_matrix(X), X.tolist()):
         np.testing.assert_allclose(m.predict(held), expected[: np.shape(held)[0]])
+
+
+@N_OUTPUTS
+@pytest.mark.parametrize("name", ["coef_", "intercept_"])
+def test_weights_that_were_set_to_nan_are_named(n_outputs, name):
+    m, X = model(n_outputs), np.ones((3, 12))
+    getattr(m, name)[0] = np.nan
+    for held in (X, X[:1], sparse.csr_matrix(X), sparse.csr_matrix(X)[:1]):
+        with pytest.raises(ValueError, match=f"{name} holds nan"):
+            m.predict(held)

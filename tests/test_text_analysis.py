@@ -10,6 +10,7 @@ from scipy.sparse import csr_matrix
 from text_reference import assert_same, peer, random_documents
 
 from fastlin._params import constraints_of, unconstrained
+from fastlin.count_vectorizer import CountVectorizer
 from fastlin.text import HashingVectorizer
 
 # ---- other analyses, by Python ----
@@ -142,8 +143,11 @@ def test_what_callables_may_return():
         HashingVectorizer(preprocessor=lambda _: 3).transform(["a"])
     with pytest.raises(TypeError, match="Row 0: every feature must be str or bytes, got 1"):
         HashingVectorizer(tokenizer=lambda _: [1]).transform(["a"])
-    with pytest.raises(TypeError, match="Row 0: the analyzer must return an iterable"):
-        HashingVectorizer(analyzer=str.lower).transform(["a"])
+    for answer in "a b", b"a", None, 3:  # as a whole, not its letters
+        for vectorizer in HashingVectorizer, CountVectorizer:
+            wrong = vectorizer(analyzer=lambda _, answer=answer: answer)
+            with pytest.raises(TypeError, match="Row 0: the analyzer must return an iterable"):
+                wrong.fit_transform(["a"])
     with pytest.raises(TypeError, match="read method"):
         HashingVectorizer(input="file").transform(["a.txt"])
 

@@ -28,8 +28,12 @@ cdef inline bint is_finite(double x) noexcept nogil:
     return x - x == 0
 
 
+cdef inline bint is_infinite(double x) noexcept nogil:
+    return x == x and not is_finite(x)
+
+
 cdef inline bint respond(const Linear *m, fl_row row, double *z) noexcept nogil:
-    """z = W x + b; whether it is finite wherever b is."""
+    """z = W x + b; whether it is finite but where b is infinite, as that of a class without rows."""
     cdef int64_t k
     cdef bint finite = True
     if m.scratch != NULL and m.narrow:
@@ -43,7 +47,7 @@ cdef inline bint respond(const Linear *m, fl_row row, double *z) noexcept nogil:
         for k in range(m.K):
             z[k] = m.b[k] + fl_dot_f64(row, <const double *>m.W + k * m.d)
     for k in range(m.K):
-        finite &= is_finite(z[k]) or not is_finite(m.b[k])
+        finite &= is_finite(z[k]) or is_infinite(m.b[k])
     return finite
 
 
