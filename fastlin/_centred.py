@@ -186,9 +186,10 @@ def kernel_matrix(X: Rows, h: np.ndarray, c: np.ndarray) -> np.ndarray:
 
 def moments(X: Rows, s: np.ndarray, h: np.ndarray) -> np.ndarray:
     """sum_i s_i x_i, sum_i h_i x_i and sum_i h_i x_i^2, as three rows"""
-    out = np.zeros((3, X.shape[1]))
+    d = X.shape[1]
+    out = np.zeros(3 * d)
     in_pieces(X, lambda start, stop: _newton.add_moments(X, s, h, out, start, stop))
-    return out
+    return out.reshape(3, d) if X.layout == "dense" else out.reshape(d, 3).T
 
 
 def hessian_product(X: Rows, v: np.ndarray, c: np.ndarray, h: np.ndarray
@@ -203,9 +204,11 @@ def hessian_product(X: Rows, v: np.ndarray, c: np.ndarray, h: np.ndarray
             block = slice(start, start + size)
             z[block] = values[block] @ v - shift
             out += (h[block] * z[block]) @ values[block]
-        return z, out - c * float(h @ z)
-    in_pieces(X, lambda start, stop: _newton.hessian_product(X, v, shift, h, z, out, start, stop))
-    return z, out - c * float(h @ z)
+    else:
+        in_pieces(X, lambda first, last: _newton.hessian_product(X, v, shift, h, z, out, first,
+                                                                 last))
+    out -= c * float(h @ z)
+    return z, out
 
 
 def measured(problem: Problem, rows: Centred, w: np.ndarray, z: np.ndarray,

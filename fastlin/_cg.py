@@ -133,12 +133,12 @@ class _Columns(_System):
     def begin(self) -> tuple[np.ndarray, np.ndarray, Callable[[np.ndarray], np.ndarray]]:
         problem = self.problem
         right, first, second = moments(problem.X, self.share * self.target, self.share)
-        self.centre = first if problem.fit_intercept else np.zeros_like(first)
+        self.centre = first.copy() if problem.fit_intercept else np.zeros(len(first))
         bend = second - self.centre * first
         # rounding must not leave a variance where there is none
         scale = np.where(bend > NO_VARIANCE * second, bend, 0.0) + problem.l2
-        self.right, self.nothing = right, 0.5 * float(self.share @ self.target**2)
-        return np.zeros_like(right), right.copy(), lambda r: r / scale
+        self.right, self.nothing = right.copy(), 0.5 * float(self.share @ self.target**2)
+        return np.zeros(len(right)), right.copy(), lambda r: r / scale
 
     def product(self, v: np.ndarray) -> np.ndarray:
         out = hessian_product(self.problem.X, v, self.centre, self.share)[1]

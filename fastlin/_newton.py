@@ -149,7 +149,7 @@ class Descent:
         gradient, first, second = moments(problem.X, slopes, self.h)
         self.mass = float(self.h.sum())
         free = problem.fit_intercept and self.mass > 0
-        self.centre = first / self.mass if free else np.zeros_like(first)
+        self.centre = first / self.mass if free else np.zeros(len(first))
         self.slope_b = float(slopes.sum()) if problem.fit_intercept else 0.0
         self.gradient = gradient - self.centre * self.slope_b + problem.l2 * self.w
         # rounding must not leave a variance where there is none

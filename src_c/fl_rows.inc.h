@@ -414,12 +414,14 @@ FL_INLINE void FL_TYPED(fl_add_squares)(struct fl_row row, double c, double *FL_
     FL_EACH(row, column, value, w[column] += c * (double)value * (double)value;);
 }
 
-/* What a Newton step needs of a row: g_j += s x_j, m_j += h x_j, q_j += h x_j^2 */
-FL_INLINE void FL_TYPED(fl_add_moments)(struct fl_row row, double s, double h,
-                                        double *FL_RESTRICT g, double *FL_RESTRICT m,
-                                        double *FL_RESTRICT q) {
+/* What a Newton step needs of a row: g_j += s x_j, m_j += h x_j, q_j += h x_j^2. Of dense rows g, m
+ * and q follow each other, of others the three of a column do, in one line of the cache. */
+FL_INLINE void FL_TYPED(fl_add_moments)(struct fl_row row, double s, double h, double *out) {
     if (row.layout == FL_DENSE) {
         const FL_REAL *FL_RESTRICT x = (const FL_REAL *)row.values;
+        double *FL_RESTRICT g = out;
+        double *FL_RESTRICT m = out + row.size;
+        double *FL_RESTRICT q = out + 2 * row.size;
         for (int64_t k = 0; k < row.size; k++) {
             const double hx = h * (double)x[k];
             g[k] += s * (double)x[k];
@@ -430,9 +432,10 @@ FL_INLINE void FL_TYPED(fl_add_moments)(struct fl_row row, double s, double h,
     }
     FL_EACH(row, column, value, {
         const double hx = h * (double)value;
-        g[column] += s * (double)value;
-        m[column] += hx;
-        q[column] += hx * (double)value;
+        double *FL_RESTRICT sums = out + 3 * (int64_t)column;
+        sums[0] += s * (double)value;
+        sums[1] += hx;
+        sums[2] += hx * (double)value;
     });
 }
 

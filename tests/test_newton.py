@@ -245,6 +245,22 @@ def test_products_gram_and_kernel_matrices(layout):
     np.testing.assert_allclose(np.concatenate(blocks), A * np.sqrt(h)[:, None], atol=1e-9)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_products_go_by_blocks_of_rows(dtype):
+    # several blocks, some of a single row with more entries than a block has, some rows empty
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((3000, 9000), density=1e-3, rng=rng, format="lil")
+    X[[5, 6, 2000]] = rng.normal(size=(3, 9000))
+    X = X.tocsr().astype(dtype)
+    h, v, c = rng.random(3000), rng.normal(size=9000), rng.normal(size=9000)
+    h[7] = 0
+    z, product = _centred.hessian_product(as_rows(X), v, c, h)
+    expected = X.astype(np.float64) @ v - c @ v
+    np.testing.assert_allclose(z, expected, rtol=1e-12, atol=1e-9)
+    np.testing.assert_allclose(product, X.astype(np.float64).T @ (h * expected)
+                               - c * (h @ expected), rtol=1e-11, atol=1e-8)
+
+
 def test_thin_rows_are_multiplied_pair_by_pair():
     dense = sparse.random_array((70, 200), density=0.03, rng=np.random.default_rng(0)).toarray()
     # more entries than one piece of a row holds

@@ -123,10 +123,8 @@ cdef extern from "fl_rows.h" nogil:
     void fl_wide_axpy_f64(fl_row row, double c, double *w) noexcept
     void fl_add_squares_f32(fl_row row, double c, double *w) noexcept
     void fl_add_squares_f64(fl_row row, double c, double *w) noexcept
-    void fl_add_moments_f32(fl_row row, double s, double h, double *g, double *m,
-                            double *q) noexcept
-    void fl_add_moments_f64(fl_row row, double s, double h, double *g, double *m,
-                            double *q) noexcept
+    void fl_add_moments_f32(fl_row row, double s, double h, double *out) noexcept
+    void fl_add_moments_f64(fl_row row, double s, double h, double *out) noexcept
     void fl_add_outer_f32(fl_row row, double c, int64_t d, double *out) noexcept
     void fl_add_outer_f64(fl_row row, double c, int64_t d, double *out) noexcept
 

@@ -5,39 +5,76 @@ from libc.math cimport fabs
 from .c cimport (fl_add_moments_f32, fl_add_moments_f64, fl_add_outer_f32, fl_add_outer_f64,
                  fl_loss, fl_loss_curvature, fl_per_column, fl_per_column_add, fl_per_column_none,
                  fl_per_column_plan, fl_prefetch_columns, fl_row_at_f32, fl_row_at_f64,
-                 fl_wide_axpy_f32, fl_wide_axpy_f64, fl_wide_dot_f32, fl_wide_dot_f64)
+                 fl_row_start, fl_wide_axpy_f32, fl_wide_axpy_f64, fl_wide_dot_f32, fl_wide_dot_f64)
 from .rows cimport Rows
+
+
+cdef enum:
+    # Entries of rows that stay in the second-level cache from one sweep over them to the next
+    BLOCK = 1 << 13
 
 
 def hessian_product(Rows X, const double[::1] v, double shift, const double[::1] h,
                     double[::1] z, double[::1] out, Py_ssize_t start, Py_ssize_t stop):
-    """z_i = x_i.v - shift and out += sum_i h_i z_i x_i over start <= i < stop"""
+    """z_i = x_i.v - shift and out += sum_i h_i z_i x_i over start <= i < stop
+
+    Either sum of a row right after the other would have v and out contend for the cache, and the
+    second wait for the end of the first.
+    """
+    cdef Py_ssize_t last
+    cdef fl_per_column read = fl_per_column_none(), written = fl_per_column_none()
+    fl_per_column_add(&read, &v[0], sizeof(double))
+    fl_per_column_add(&written, &out[0], sizeof(double))
+    fl_per_column_plan(&read, &X.c)
+    fl_per_column_plan(&written, &X.c)
+    with nogil:
+        while start < stop:
+            last = start + 1
+            while last < stop and (fl_row_start(&X.c, last + 1) - fl_row_start(&X.c, start)
+                                   <= BLOCK):
+                last += 1
+            multiply(X, v, shift, z, start, last, &read)
+            add(X, h, z, out, start, last, &written)
+            start = last
+
+
+cdef inline void multiply(Rows X, const double[::1] v, double shift, double[::1] z,
+                          Py_ssize_t start, Py_ssize_t stop,
+                          const fl_per_column *columns) noexcept nogil:
+    """z_i = x_i.v - shift"""
+    cdef Py_ssize_t i
+    for i in range(start, stop):
+        if columns.ahead and i + columns.ahead < X.c.n:
+            fl_prefetch_columns(&X.c, i + columns.ahead, columns)
+        if X.is_float32:
+            z[i] = fl_wide_dot_f32(fl_row_at_f32(&X.c, i), &v[0]) - shift
+        else:
+            z[i] = fl_wide_dot_f64(fl_row_at_f64(&X.c, i), &v[0]) - shift
+
+
+cdef inline void add(Rows X, const double[::1] h, const double[::1] z, double[::1] out,
+                     Py_ssize_t start, Py_ssize_t stop,
+                     const fl_per_column *columns) noexcept nogil:
+    """out += sum_i h_i z_i x_i"""
+    cdef Py_ssize_t i
+    for i in range(start, stop):
+        if columns.ahead and i + columns.ahead < X.c.n:
+            fl_prefetch_columns(&X.c, i + columns.ahead, columns)
+        if h[i] * z[i] == 0:
+            continue
+        if X.is_float32:
+            fl_wide_axpy_f32(fl_row_at_f32(&X.c, i), h[i] * z[i], &out[0])
+        else:
+            fl_wide_axpy_f64(fl_row_at_f64(&X.c, i), h[i] * z[i], &out[0])
+
+
+def add_moments(Rows X, const double[::1] s, const double[::1] h, double[::1] out,
+                Py_ssize_t start, Py_ssize_t stop):
+    """out += (sum_i s_i x_i, sum_i h_i x_i, sum_i h_i x_i^2) over start <= i < stop, one after the
+    other for dense rows, column by column for others"""
     cdef Py_ssize_t i
     cdef fl_per_column columns = fl_per_column_none()
-    fl_per_column_add(&columns, &v[0], sizeof(double))
-    fl_per_column_add(&columns, &out[0], sizeof(double))
-    fl_per_column_plan(&columns, &X.c)
-    with nogil:
-        for i in range(start, stop):
-            if columns.ahead and i + columns.ahead < stop:
-                fl_prefetch_columns(&X.c, i + columns.ahead, &columns)
-            if X.is_float32:
-                z[i] = fl_wide_dot_f32(fl_row_at_f32(&X.c, i), &v[0]) - shift
-                if h[i] * z[i] != 0:
-                    fl_wide_axpy_f32(fl_row_at_f32(&X.c, i), h[i] * z[i], &out[0])
-            else:
-                z[i] = fl_wide_dot_f64(fl_row_at_f64(&X.c, i), &v[0]) - shift
-                if h[i] * z[i] != 0:
-                    fl_wide_axpy_f64(fl_row_at_f64(&X.c, i), h[i] * z[i], &out[0])
-
-
-def add_moments(Rows X, const double[::1] s, const double[::1] h, double[:, ::1] out,
-                Py_ssize_t start, Py_ssize_t stop):
-    """out += (sum_i s_i x_i, sum_i h_i x_i, sum_i h_i x_i^2) over start <= i < stop"""
-    cdef Py_ssize_t i, k
-    cdef fl_per_column columns = fl_per_column_none()
-    for k in range(3):
-        fl_per_column_add(&columns, &out[k, 0], sizeof(double))
+    fl_per_column_add(&columns, &out[0], 3 * sizeof(double))
     fl_per_column_plan(&columns, &X.c)
     with nogil:
         for i in range(start, stop):
@@ -46,11 +83,9 @@ def add_moments(Rows X, const double[::1] s, const double[::1] h, double[:, ::1]
             if s[i] == 0 and h[i] == 0:
                 continue
             if X.is_float32:
-                fl_add_moments_f32(fl_row_at_f32(&X.c, i), s[i], h[i], &out[0, 0], &out[1, 0],
-                                   &out[2, 0])
+                fl_add_moments_f32(fl_row_at_f32(&X.c, i), s[i], h[i], &out[0])
             else:
-                fl_add_moments_f64(fl_row_at_f64(&X.c, i), s[i], h[i], &out[0, 0], &out[1, 0],
-                                   &out[2, 0])
+                fl_add_moments_f64(fl_row_at_f64(&X.c, i), s[i], h[i], &out[0])
 
 
 def add_outer(Rows X, const double[::1] h, double[:, ::1] out, Py_ssize_t start, Py_ssize_t stop):
