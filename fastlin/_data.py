@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ._aligned import huge_empty
 from ._core import rows as _rows
 from ._core.rows import Rows
 from ._decimal import as_float64
@@ -437,7 +438,8 @@ def _retype(X: Rows, dtype: np.dtype) -> Rows:
     if X.values is None:
         return _rows.make_rows(X.layout, n, d, None, X.indices, X.indptr, dtype)
     with np.errstate(over="ignore"):
-        values = X.values.astype(dtype)
+        values = huge_empty(X.values.shape, dtype)
+        values[...] = X.values
     place = _first_non_finite(values.reshape(-1))
     if place >= 0:
         raise ValueError(f"X holds a value too large for {dtype}: {X.values.reshape(-1)[place]}.")

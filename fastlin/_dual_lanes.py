@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ._aligned import huge_zeros
+from ._aligned import huge_empty, huge_zeros
 from ._blocks import room_for
 from ._class_counts import members_per_class
 from ._core import losses as _losses
@@ -96,7 +96,7 @@ class DualPass(Cancellable):
         self.centre = self.stream.centre(first.fit_intercept)
         n, d = self.stream.X.shape
         # side by side, as they are published where the models are the classes of one estimator
-        coefs = np.empty((len(self.models), d), self.stream.X.dtype)
+        coefs = huge_empty((len(self.models), d), self.stream.X.dtype)
         for model, coef in zip(self.models, coefs, strict=True):
             model.coef = coef
             if model.state is None:
@@ -267,9 +267,8 @@ class DualPass(Cancellable):
             _multi.add_rows(ISA, L, X, by, w, room, start, stop)
         for start, stop in self._pieces(L):
             _multi.respond_rows(ISA, L, X, w, by, room, start, stop)
-        squares = self._squares(w, L)
+        squares = self._gather(models, w, L)
         b, mean = self._intercepts(models, sides, by)
-        kept: list[int] = []
         for lane, model in enumerate(models):
             total = float(sides.total[lane])
             l2 = 1.0 / (model.C * total)
@@ -279,29 +278,22 @@ class DualPass(Cancellable):
                 mean[lane] + penalty, -conjugates[lane] / total - penalty, zero
             )
             if not np.isfinite(certificate.relative_gap):
-                model.is_lost = True
+                # what an earlier one was about has been overwritten
+                model.is_lost, model.fit = True, None
                 continue
-            kept.append(lane)
             model.fit = Fit(model.coef, float(b[lane]), model.n_iter, certificate,
                             certificate.relative_gap <= model.tol)
             if model.test is not None:
                 model.responses = by[model.test, lane] + b[lane]
-        chosen, coefs = np.array(kept, dtype=np.int64), [models[lane].coef for lane in kept]
-        d, place = stream.X.shape[1], stream.place
-        for first in range(0, d, _COLUMNS_PER_CALL):
-            self._look()
-            _multi.gather(w, L, chosen, coefs, place, first, min(first + _COLUMNS_PER_CALL, d))
 
-    def _squares(self, w: np.ndarray, n_lanes: int) -> np.ndarray:
-        """|w|^2 of each lane."""
-        numbers, nothing = np.zeros((len(_multi.FIELDS), _multi.MAX_LANES)), np.empty(0)
-        numbers[_multi.FIELDS.index("scale")] = 1.0
-        squares, d = np.zeros(_multi.MAX_LANES), len(w) // n_lanes
+    def _gather(self, models: list[DualModel], w: np.ndarray, n_lanes: int) -> np.ndarray:
+        """Gives each model its weights; returns |w|^2 of each."""
+        chosen, coefs = np.arange(len(models)), [model.coef for model in models]
+        squares, d, place = np.zeros(len(models)), self.stream.X.shape[1], self.stream.place
         for first in range(0, d, _COLUMNS_PER_CALL):
             self._look()
             last = min(first + _COLUMNS_PER_CALL, d)
-            _multi.norms(ISA, n_lanes, numbers, w, nothing, nothing, first, last,
-                         np.zeros(_multi.MAX_LANES), squares)
+            _multi.gather(w, n_lanes, chosen, coefs, place, first, last, squares)
         return squares
 
     def _dual_sides(self, models: list[DualModel], sides: Sides, by: np.ndarray) -> np.ndarray:

@@ -293,7 +293,8 @@ class Pass(Cancellable):
         out = [np.empty(d, v.dtype) for _ in lanes]
         chosen = np.array(lanes, dtype=np.int64)
         for first, last in self._pieces(d):
-            _multi.gather(v, self.n_lanes, chosen, out, self.stream.place, first, last)
+            _multi.gather(v, self.n_lanes, chosen, out, self.stream.place, first, last,
+                          _NOTHING)
         return out
 
     def _take_out(self, done: list[int]) -> None:

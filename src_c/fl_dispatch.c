@@ -3,15 +3,24 @@
 #include "fl_dispatch.h"
 
 extern const struct fl_multi_table fl_multi_base_f32, fl_multi_base_f64;
+extern const struct fl_descent_kernels fl_exact_base_f32[4];
+extern const struct fl_certifying_kernels fl_exact_base_f64[4];
+extern fl_logs_kernel fl_logs_base;
 extern const struct fl_gram_kernels fl_gram_base;
 extern const struct fl_packed_kernels fl_packed_base[2];
 #ifdef FL_WITH_AVX2
 extern const struct fl_multi_table fl_multi_avx2_f32, fl_multi_avx2_f64;
+extern const struct fl_descent_kernels fl_exact_avx2_f32[4];
+extern const struct fl_certifying_kernels fl_exact_avx2_f64[4];
+extern fl_logs_kernel fl_logs_avx2;
 extern const struct fl_gram_kernels fl_gram_avx2;
 extern const struct fl_packed_kernels fl_packed_avx2[2];
 #endif
 #ifdef FL_WITH_AVX512
 extern const struct fl_multi_table fl_multi_avx512_f32, fl_multi_avx512_f64;
+extern const struct fl_descent_kernels fl_exact_avx512_f32[4];
+extern const struct fl_certifying_kernels fl_exact_avx512_f64[4];
+extern fl_logs_kernel fl_logs_avx512;
 extern const struct fl_gram_kernels fl_gram_avx512;
 extern const struct fl_packed_kernels fl_packed_avx512[2];
 #endif
@@ -27,6 +36,48 @@ static const struct fl_multi_table *const tables[FL_N_ISAS][2] = {
     {&fl_multi_avx512_f32, &fl_multi_avx512_f64},
 #else
     {NULL, NULL},
+#endif
+};
+
+static const struct fl_descent_kernels *const descent_tables[FL_N_ISAS] = {
+    fl_exact_base_f32,
+#ifdef FL_WITH_AVX2
+    fl_exact_avx2_f32,
+#else
+    NULL,
+#endif
+#ifdef FL_WITH_AVX512
+    fl_exact_avx512_f32,
+#else
+    NULL,
+#endif
+};
+
+static const struct fl_certifying_kernels *const certifying_tables[FL_N_ISAS] = {
+    fl_exact_base_f64,
+#ifdef FL_WITH_AVX2
+    fl_exact_avx2_f64,
+#else
+    NULL,
+#endif
+#ifdef FL_WITH_AVX512
+    fl_exact_avx512_f64,
+#else
+    NULL,
+#endif
+};
+
+static fl_logs_kernel *const logs_tables[FL_N_ISAS] = {
+    fl_logs_base,
+#ifdef FL_WITH_AVX2
+    fl_logs_avx2,
+#else
+    NULL,
+#endif
+#ifdef FL_WITH_AVX512
+    fl_logs_avx512,
+#else
+    NULL,
 #endif
 };
 
@@ -80,14 +131,22 @@ int fl_isa_runs(int isa) {
 }
 
 const struct fl_multi_kernels *fl_multi_kernels_of(int isa, int is_double, int n_lanes) {
-    return &tables[isa][is_double]->lanes[n_lanes == 4 ? 0 : n_lanes / 8];
+    return &tables[isa][is_double]->lanes[n_lanes / 8];
+}
+
+const struct fl_descent_kernels *fl_descent_kernels_of(int isa, int n_lanes) {
+    return &descent_tables[isa][n_lanes / 8];
+}
+
+const struct fl_certifying_kernels *fl_certifying_kernels_of(int isa, int n_lanes) {
+    return &certifying_tables[isa][n_lanes / 8];
 }
 
 const struct fl_joint_kernels *fl_joint_kernels_of(int isa, int is_double) {
     return &tables[isa][is_double]->joint;
 }
 
-fl_logs_kernel *fl_logs_of(int isa) { return tables[isa][1]->logs; }
+fl_logs_kernel *fl_logs_of(int isa) { return logs_tables[isa]; }
 
 const struct fl_gram_kernels *fl_gram_kernels_of(int isa) { return gram_tables[isa]; }
 

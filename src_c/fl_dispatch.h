@@ -22,9 +22,12 @@ const char *fl_isa_name(int isa);
 /* Whether kernels for it were compiled, and the processor has it. */
 int fl_isa_runs(int isa);
 
-/* Kernels for float or double and 4, 8 or 16 lanes, or 24 of what exact models call, of an
- * instruction set that runs. */
+/* Kernels for float or double and 4, 8 or 16 lanes, of an instruction set that runs. */
 const struct fl_multi_kernels *fl_multi_kernels_of(int isa, int is_double, int n_lanes);
+
+/* Those of exact models for 4, 8, 16 or 24 lanes. */
+const struct fl_descent_kernels *fl_descent_kernels_of(int isa, int n_lanes);
+const struct fl_certifying_kernels *fl_certifying_kernels_of(int isa, int n_lanes);
 
 /* Those for any number of outputs of one model. */
 const struct fl_joint_kernels *fl_joint_kernels_of(int isa, int is_double);

@@ -1,5 +1,6 @@
-/* Compiled once per type and instruction set: FL_MULTI_REAL is float or double, FL_MULTI_TABLE the
- * name of the table that comes out. */
+/* Compiled once per type and instruction set. What comes out are a table named FL_MULTI_TABLE, and
+ * one of what exact models call, FL_EXACT_TABLE: of float, their descent; of double, that is with
+ * FL_MULTI_DOUBLE defined, their certificates, and fl_logs of fl_math.h as FL_LOGS. */
 #include "fl_multi.h"
 
 #ifdef FL_HAS_SSE2
@@ -40,16 +41,24 @@
 #include "fl_joint_dual.inc.h"
 
 #define FL_KERNELS(n) \
-    {fl_multi_step_##n, fl_multi_respond_##n, fl_multi_norms_##n, fl_multi_publish_##n, \
-     fl_dual_step_##n,  fl_dual_add_##n,      fl_dual_sums_##n}
-#define FL_EXACT_KERNELS(n)                                     \
-    {NULL, fl_multi_respond_##n, fl_multi_norms_##n, NULL,      \
-     fl_dual_step_##n, fl_dual_add_##n, fl_dual_sums_##n}
-
-static void fl_logs_here(double *x, int64_t n) { fl_logs(x, n); }
+    {fl_multi_step_##n, fl_multi_respond_##n, fl_multi_norms_##n, fl_multi_publish_##n}
 
 extern const struct fl_multi_table FL_MULTI_TABLE;
 const struct fl_multi_table FL_MULTI_TABLE = {
-    {FL_KERNELS(4), FL_KERNELS(8), FL_KERNELS(16), FL_EXACT_KERNELS(24)},
-    {FL_TYPED(fl_joint_respond), FL_TYPED(fl_joint_add), FL_TYPED(fl_joint_dual_step)},
-    fl_logs_here};
+    {FL_KERNELS(4), FL_KERNELS(8), FL_KERNELS(16)},
+    {FL_TYPED(fl_joint_respond), FL_TYPED(fl_joint_add), FL_TYPED(fl_joint_dual_step)}};
+
+#ifdef FL_MULTI_DOUBLE
+#  define FL_EXACT fl_certifying_kernels
+#  define FL_EXACT_KERNELS(n) {fl_dual_add_##n, fl_multi_respond_##n, fl_dual_sums_##n}
+
+void FL_LOGS(double *x, int64_t n);
+void FL_LOGS(double *x, int64_t n) { fl_logs(x, n); }
+#else
+#  define FL_EXACT fl_descent_kernels
+#  define FL_EXACT_KERNELS(n) {fl_dual_step_##n, fl_dual_add_##n}
+#endif
+
+extern const struct FL_EXACT FL_EXACT_TABLE[4];
+const struct FL_EXACT FL_EXACT_TABLE[4] = {FL_EXACT_KERNELS(4), FL_EXACT_KERNELS(8),
+                                           FL_EXACT_KERNELS(16), FL_EXACT_KERNELS(24)};

@@ -115,7 +115,7 @@ FL_INLINE void fl_prefetch_lanes(const struct fl_rows *X, int64_t i, const void 
 #undef FL_FETCH_LANES
 }
 
-/* The kernels for one type and one number of lanes. */
+/* The kernels for one type and 4, 8 or 16 lanes. */
 struct fl_multi_kernels {
     /* One step of every lane whose s is above 0. s and y have an entry per lane. */
     void (*step)(const struct fl_multi_plan *plan, struct fl_multi_lanes *lanes, struct fl_row row,
@@ -129,6 +129,10 @@ struct fl_multi_kernels {
     /* out[feature][lane]: the weights that the user sees, averages where there are any; or v. */
     void (*publish)(const struct fl_multi_lanes *lanes, const struct fl_multi_memory *memory,
                     int64_t first, int64_t last, void *out);
+};
+
+/* Descent of exact models on 4, 8, 16 or 24 lanes of float weights. */
+struct fl_descent_kernels {
     /* One step of dual coordinate descent on the lanes whose s is above 0; `sampled`: the row
      * counts in `value` and `weight`. */
     void (*dual_step)(const struct fl_dual_plan *plan, struct fl_dual_lanes *lanes,
@@ -136,6 +140,12 @@ struct fl_multi_kernels {
                       int sampled, float *state, void *u);
     /* w += by x */
     void (*add)(struct fl_row row, const double *by, void *w);
+};
+
+/* Certificates of exact models on as many lanes, in double. */
+struct fl_certifying_kernels {
+    void (*add)(struct fl_row row, const double *by, void *w);
+    void (*respond)(struct fl_row row, const void *w, double *z);
     /* At responses p, adds to the rows of `sums`, with an entry per lane: s times the loss (as a
      * sum and the logarithm of a product), its slope, its curvature and its slope times p; `pull`
      * gets s times slope. */
@@ -143,12 +153,10 @@ struct fl_multi_kernels {
                  double *pull);
 };
 
-/* For one instruction set; by number of lanes: 4, 8, 16, and 24 with what exact models call
- * alone. */
+/* For one instruction set and type. */
 struct fl_multi_table {
-    struct fl_multi_kernels lanes[4];
+    struct fl_multi_kernels lanes[3];
     struct fl_joint_kernels joint;
-    void (*logs)(double *x, int64_t n); /* fl_logs of fl_math.h */
 };
 
 #endif

@@ -359,8 +359,6 @@ static void FL_LANED(fl_multi_step)(const struct fl_multi_plan *plan,
     }
 }
 
-#endif /* FL_ONLY_EXACT */
-
 static void FL_LANED(fl_multi_norms)(const struct fl_multi_lanes *lanes,
                                      const struct fl_multi_memory *memory, int64_t first,
                                      int64_t last, double *sizes, double *squares) {
@@ -388,7 +386,6 @@ static void FL_LANED(fl_multi_norms)(const struct fl_multi_lanes *lanes,
     for (int l = 0; l < FL_LANES; l++) squares[l] = square[l], sizes[l] = size[l];
 }
 
-#ifndef FL_ONLY_EXACT
 static void FL_LANED(fl_multi_publish)(const struct fl_multi_lanes *lanes,
                                        const struct fl_multi_memory *memory, int64_t first,
                                        int64_t last, void *out) {

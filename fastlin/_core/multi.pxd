@@ -35,10 +35,14 @@ cdef extern from "fl_multi.h" nogil:
                       int64_t last, double *sizes, double *squares) noexcept nogil
         void (*publish)(const fl_multi_lanes *lanes, const fl_multi_memory *memory, int64_t first,
                         int64_t last, void *out) noexcept nogil
+    struct fl_descent_kernels:
         void (*dual_step)(const fl_dual_plan *plan, fl_dual_lanes *lanes, fl_row row, double q,
                           double k, const double *s, const double *y, int sampled,
                           float *state, void *u) noexcept nogil
         void (*add)(fl_row row, const double *by, void *w) noexcept nogil
+    struct fl_certifying_kernels:
+        void (*add)(fl_row row, const double *by, void *w) noexcept nogil
+        void (*respond)(fl_row row, const void *w, double *z) noexcept nogil
         void (*sums)(int loss, const double *p, const double *s, const double *y, double *sums,
                      double *pull) noexcept nogil
 
@@ -86,6 +90,8 @@ cdef extern from "fl_dispatch.h" nogil:
     const char *fl_isa_name(int isa) noexcept
     bint fl_isa_runs(int isa) noexcept
     const fl_multi_kernels *fl_multi_kernels_of(int isa, int is_double, int n_lanes) noexcept
+    const fl_descent_kernels *fl_descent_kernels_of(int isa, int n_lanes) noexcept
+    const fl_certifying_kernels *fl_certifying_kernels_of(int isa, int n_lanes) noexcept
     const fl_joint_kernels *fl_joint_kernels_of(int isa, int is_double) noexcept
     ctypedef void fl_logs_kernel(double *x, int64_t n) noexcept nogil
     fl_logs_kernel *fl_logs_of(int isa) noexcept

@@ -61,6 +61,7 @@ def gather(
     place: NDArray[np.int32],
     first: int,
     last: int,
+    squares: NDArray[np.float64],
 ) -> None: ...
 def scatter(
     w: _Floats,

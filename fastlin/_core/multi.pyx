@@ -9,15 +9,19 @@ import numpy as np
 from .c cimport (FL_PREFETCH, fl_loss_conjugate, fl_per_column, fl_per_column_plan_next,
                  fl_prefetch_columns, fl_prefetch_start, fl_row, fl_row_at_f32, int32_t, int64_t,
                  prefetch_row, real, row_at, uint32_t)
-from .multi cimport (FL_MAX_LANES, FL_N_ISAS, fl_dual_lanes, fl_dual_plan, fl_gram_kernels_of,
-                     fl_isa_name, fl_isa_runs, fl_joint_kernels, fl_joint_kernels_of,
-                     fl_logs_kernel, fl_logs_of, fl_multi_kernels, fl_multi_kernels_of,
+from .multi cimport (FL_MAX_LANES, FL_N_ISAS, fl_certifying_kernels, fl_certifying_kernels_of,
+                     fl_descent_kernels, fl_descent_kernels_of, fl_dual_lanes, fl_dual_plan,
+                     fl_gram_kernels_of, fl_isa_name, fl_isa_runs, fl_joint_kernels,
+                     fl_joint_kernels_of, fl_logs_kernel, fl_logs_of, fl_multi_kernels,
+                     fl_multi_kernels_of,
                      fl_multi_lanes, fl_multi_memory, fl_multi_plan, fl_prefetch_lanes)
 from .rows cimport Rows, row_in_double
 from .sgd cimport START_AHEAD, kept_per_column
 
 cdef enum:
     MAX_RUNS = 64
+
+ctypedef void (*adding)(fl_row row, const double *by, void *w) noexcept nogil
 
 MAX_LANES = FL_MAX_LANES
 MOST_RUNS = MAX_RUNS
@@ -150,23 +154,32 @@ ctypedef fused kept:
 
 
 cdef void gather_into(const real *v, int n_lanes, const int64_t[::1] chosen, kept **to,
-                      const int32_t[::1] place, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+                      const int32_t[::1] place, Py_ssize_t first, Py_ssize_t last,
+                      double[::1] squares) noexcept nogil:
     """`gather` into vectors of one type."""
     cdef Py_ssize_t j, m, n = chosen.shape[0]
     cdef const real *line
+    cdef double square[FL_MAX_LANES]
     cdef bint placed = place.shape[0] > 0
+    for m in range(squares.shape[0]):
+        square[m] = squares[m]
     for j in range(first, last):
         if placed and j + 16 < last:
             FL_PREFETCH(v + <int64_t>place[j + 16] * n_lanes)
         line = v + <int64_t>(place[j] if placed else j) * n_lanes
         for m in range(n):
             to[m][j] = <kept>line[chosen[m]]
+        if squares.shape[0] > 0:
+            for m in range(n):
+                square[m] += <double>line[chosen[m]] * line[chosen[m]]
+    for m in range(squares.shape[0]):
+        squares[m] = square[m]
 
 
 def gather(const real[::1] v, int n_lanes, const int64_t[::1] chosen, list out,
-           const int32_t[::1] place, Py_ssize_t first, Py_ssize_t last):
+           const int32_t[::1] place, Py_ssize_t first, Py_ssize_t last, double[::1] squares):
     """out[m][j] = v[place[j], chosen[m]] for features first <= j < last; empty `place`: j. `out` is
-    a list of vectors of one dtype."""
+    a list of vectors of one dtype. Unless it is empty, `squares` adds up the squares of each."""
     cdef Py_ssize_t m, n = chosen.shape[0]
     cdef float *singles[FL_MAX_LANES]
     cdef double *doubles[FL_MAX_LANES]
@@ -179,13 +192,13 @@ def gather(const real[::1] v, int n_lanes, const int64_t[::1] chosen, list out,
             single = out[m]
             singles[m] = &single[0]
         with nogil:
-            gather_into(&v[0], n_lanes, chosen, singles, place, first, last)
+            gather_into(&v[0], n_lanes, chosen, singles, place, first, last, squares)
         return
     for m in range(n):
         wide = out[m]
         doubles[m] = &wide[0]
     with nogil:
-        gather_into(&v[0], n_lanes, chosen, doubles, place, first, last)
+        gather_into(&v[0], n_lanes, chosen, doubles, place, first, last, squares)
 
 
 def compact(const real[::1] v, int n_lanes, const int64_t[::1] chosen, real[::1] out,
@@ -273,7 +286,7 @@ def run_dual(int isa, int n_lanes, Rows X, const int64_t[::1] order, const int64
              const int32_t[::1] pattern, const double[:, ::1] pattern_weight,
              const double[:, ::1] pattern_target, const double[::1] sample_weight,
              fl_dual_plan plan, double[:, ::1] lanes, const double[::1] q, const double[::1] k,
-             float[:, ::1] state, real[::1] u):
+             float[:, ::1] state, float[::1] u):
     """Visit the rows in `order`: one step of dual coordinate descent of each model that has a
     weight for the row. Patterns are those of `run`; q and k are |x - c|^2 and x.c of each row,
     state[i] what is kept of its dual variables."""
@@ -284,11 +297,11 @@ def run_dual(int isa, int n_lanes, Rows X, const int64_t[::1] order, const int64
     cdef const double *weights
     cdef double own_weights[FL_MAX_LANES]
     cdef bint weighted = sample_weight.shape[0] > 0
-    cdef const fl_multi_kernels *kernels = kernels_for(isa, n_lanes, &u[0])
+    cdef const fl_descent_kernels *kernels = fl_descent_kernels_of(isa, n_lanes)
     cdef fl_dual_lanes *numbers = <fl_dual_lanes *>&lanes[0, 0]
-    cdef const real *weights_type = &u[0]
-    cdef fl_per_column columns = kept_per_column(&X.c, n_lanes, weights_type, <const real *>NULL,
-                                                 <const real *>NULL)
+    cdef const float *weights_type = &u[0]
+    cdef fl_per_column columns = kept_per_column(&X.c, n_lanes, weights_type, <const float *>NULL,
+                                                 <const float *>NULL)
     fl_per_column_plan_next(&columns, &X.c)
     with nogil:
         for n in range(stop):
@@ -300,11 +313,12 @@ def run_dual(int isa, int n_lanes, Rows X, const int64_t[::1] order, const int64
                 FL_PREFETCH(&q[i])
                 FL_PREFETCH(&k[i])
                 FL_PREFETCH(&state[i, 0])
+                FL_PREFETCH(&state[i, n_lanes - 1])
                 prefetch_row(&X.c, i, weights_type)
                 if weighted:
                     FL_PREFETCH(&sample_weight[i])
             if columns.ahead and n + columns.ahead < stop:
-                fl_prefetch_lanes(&X.c, order[n + columns.ahead], &u[0], n_lanes * sizeof(real))
+                fl_prefetch_lanes(&X.c, order[n + columns.ahead], &u[0], n_lanes * sizeof(float))
             i = order[n]
             of = pattern[i]
             if of < 0:
@@ -331,31 +345,36 @@ def add_rows(int isa, int n_lanes, Rows X, const double[:, ::1] by, real[::1] w,
     """w[:, l] += by[i, l] x_i for start <= i < stop. `room` has space for the longest row, and is
     used where w is wider than X."""
     cdef Py_ssize_t i
-    cdef const fl_multi_kernels *kernels = kernels_for(isa, n_lanes, &w[0])
     cdef fl_per_column columns = kept_per_column(&X.c, n_lanes, <const real *>&w[0],
                                                  <const real *>NULL, <const real *>NULL)
+    cdef adding add
+    if real is float:
+        add = fl_descent_kernels_of(isa, n_lanes).add
+    else:
+        add = fl_certifying_kernels_of(isa, n_lanes).add
     fl_per_column_plan_next(&columns, &X.c)
     with nogil:
         for i in range(start, stop):
             if columns.ahead and i + columns.ahead < stop:
                 fl_prefetch_lanes(&X.c, i + columns.ahead, &w[0], n_lanes * sizeof(real))
-            kernels.add(row_for(X, i, <const real *>&w[0], room), &by[i, 0], &w[0])
+            add(row_for(X, i, <const real *>&w[0], room), &by[i, 0], &w[0])
 
 
-def respond_rows(int isa, int n_lanes, Rows X, const real[::1] w, double[:, ::1] out,
+def respond_rows(int isa, int n_lanes, Rows X, const double[::1] w, double[:, ::1] out,
                  double[::1] room, Py_ssize_t start, Py_ssize_t stop):
     """out[i, l] = w[:, l].x_i for start <= i < stop; `room` as in `add_rows`."""
     cdef Py_ssize_t i, l
     cdef double z[FL_MAX_LANES]
-    cdef const fl_multi_kernels *kernels = kernels_for(isa, n_lanes, &w[0])
-    cdef fl_per_column columns = kept_per_column(&X.c, n_lanes, <const real *>&w[0],
-                                                 <const real *>NULL, <const real *>NULL)
+    cdef const fl_certifying_kernels *kernels = fl_certifying_kernels_of(isa, n_lanes)
+    cdef const double *weights = &w[0]
+    cdef fl_per_column columns = kept_per_column(&X.c, n_lanes, weights, <const double *>NULL,
+                                                 <const double *>NULL)
     fl_per_column_plan_next(&columns, &X.c)
     with nogil:
         for i in range(start, stop):
             if columns.ahead and i + columns.ahead < stop:
-                fl_prefetch_lanes(&X.c, i + columns.ahead, &w[0], n_lanes * sizeof(real))
-            kernels.respond(row_for(X, i, <const real *>&w[0], room), &w[0], z)
+                fl_prefetch_lanes(&X.c, i + columns.ahead, weights, n_lanes * sizeof(double))
+            kernels.respond(row_for(X, i, weights, room), weights, z)
             for l in range(n_lanes):
                 out[i, l] = z[l]
 
@@ -413,7 +432,7 @@ def sum_losses(int isa, int n_lanes, int loss, const double[:, ::1] z, const dou
     cdef double p[FL_MAX_LANES]
     cdef double s[FL_MAX_LANES]
     cdef double slopes[FL_MAX_LANES]
-    cdef const fl_multi_kernels *kernels = fl_multi_kernels_of(isa, 1, n_lanes)
+    cdef const fl_certifying_kernels *kernels = fl_certifying_kernels_of(isa, n_lanes)
     cdef bint weighted = sample_weight.shape[0] > 0, kept = out.shape[0] > 0
     with nogil:
         for i in range(start, stop):
