@@ -5,14 +5,14 @@
 extern const struct fl_multi_table fl_multi_base_f32, fl_multi_base_f64;
 extern const struct fl_descent_kernels fl_exact_base_f32[4];
 extern const struct fl_certifying_kernels fl_exact_base_f64[4];
-extern fl_logs_kernel fl_logs_base;
+void fl_logs_base(double *x, int64_t n);
 extern const struct fl_gram_kernels fl_gram_base;
 extern const struct fl_packed_kernels fl_packed_base[2];
 #ifdef FL_WITH_AVX2
 extern const struct fl_multi_table fl_multi_avx2_f32, fl_multi_avx2_f64;
 extern const struct fl_descent_kernels fl_exact_avx2_f32[4];
 extern const struct fl_certifying_kernels fl_exact_avx2_f64[4];
-extern fl_logs_kernel fl_logs_avx2;
+void fl_logs_avx2(double *x, int64_t n);
 extern const struct fl_gram_kernels fl_gram_avx2;
 extern const struct fl_packed_kernels fl_packed_avx2[2];
 #endif
@@ -20,7 +20,7 @@ extern const struct fl_packed_kernels fl_packed_avx2[2];
 extern const struct fl_multi_table fl_multi_avx512_f32, fl_multi_avx512_f64;
 extern const struct fl_descent_kernels fl_exact_avx512_f32[4];
 extern const struct fl_certifying_kernels fl_exact_avx512_f64[4];
-extern fl_logs_kernel fl_logs_avx512;
+void fl_logs_avx512(double *x, int64_t n);
 extern const struct fl_gram_kernels fl_gram_avx512;
 extern const struct fl_packed_kernels fl_packed_avx512[2];
 #endif

@@ -33,7 +33,7 @@ cdef inline bint is_infinite(double x) noexcept nogil:
 
 
 cdef inline bint respond(const Linear *m, fl_row row, double *z) noexcept nogil:
-    """z = W x + b; whether it is finite but where b is infinite, as that of a class without rows."""
+    """z = W x + b; whether it is finite but where b is infinite (of a class without rows)."""
     cdef int64_t k
     cdef bint finite = True
     if m.scratch != NULL and m.narrow:
