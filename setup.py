@@ -43,7 +43,7 @@ MODULES = {
     "ngrams": ["fl_ngrams.c", "fl_ngrams_text.c"],
     "names": [],
     "levels": [],
-    "parse": ["fl_svmlight.c"],
+    "parse": ["fl_svmlight.c", "fl_svmlight_dispatch.c"],
     "encode": [],
     "hashed": [],
     "strings": [],
@@ -67,7 +67,8 @@ ISAS = {
     "avx2": ([*_LANE_FLAGS, "-mavx2"], ["/arch:AVX2"]),
     "avx512": ([*_LANE_FLAGS, "-mavx512f", "-mavx512dq", "-mavx512vl"], ["/arch:AVX512"]),
 }
-# Instruction set -> the further flags of fl_text.c, which is compiled once more for each of these.
+# Instruction set -> the further flags of what reads text: fl_text.c is compiled once more for each
+# of these, fl_svmlight.c for the last.
 TEXT_FLAGS = {
     "avx2": [],
     "avx512": ["-mavx512bw", "-mavx512vbmi2", "-mbmi2", "-mpopcnt"],
@@ -129,7 +130,12 @@ class BuildExt(build_ext):
             if extension.name.endswith(".multi"):
                 self.add_kernels(extension, kind)
             if extension.name.endswith(".text"):
-                self.add_text_kernels(extension, kind)
+                for isa in TEXT_FLAGS:
+                    table = ("FL_TEXT_TABLE", f"fl_text_{isa}")
+                    self.add_text_kernels(extension, kind, "fl_text.c", isa, table)
+            if extension.name.endswith(".parse"):
+                parser = ("FL_SVM_PARSE", "fl_svm_parse_avx512")
+                self.add_text_kernels(extension, kind, "fl_svmlight.c", "avx512", parser)
         super().build_extensions()
 
     def add_kernels(self, extension, kind):
@@ -158,14 +164,13 @@ class BuildExt(build_ext):
                 ]
                 self.add_object(extension, source, folder, macros, flags)
 
-    def add_text_kernels(self, extension, kind):
-        """Compile fl_text.c per instruction set, and say which of them there are."""
-        for isa, more_flags in TEXT_FLAGS.items():
-            flags = ISAS[isa][1] if kind == "msvc" else [*ISAS[isa][0], *more_flags]
-            if is_x86_64() and self.can_compile(flags):
-                extension.define_macros.append((f"FL_WITH_{isa.upper()}", "1"))
-                macros = [("FL_TEXT_TABLE", f"fl_text_{isa}")]
-                self.add_object(extension, "fl_text.c", f"text_{isa}", macros, flags)
+    def add_text_kernels(self, extension, kind, source, isa, named):
+        """Compile a C file that reads text for an instruction set, and say that there is one."""
+        flags = ISAS[isa][1] if kind == "msvc" else [*ISAS[isa][0], *TEXT_FLAGS[isa]]
+        if is_x86_64() and self.can_compile(flags):
+            extension.define_macros.append((f"FL_WITH_{isa.upper()}", "1"))
+            folder = f"{Path(source).stem}_{isa}"
+            self.add_object(extension, source, folder, [named], flags)
 
     def add_object(self, extension, source, folder, macros, flags):
         """Compile a C file with macros and flags of its own into an extension."""

@@ -19,6 +19,7 @@ import numpy as np
 from ._core import parse
 from ._data import canonical_csr
 from ._files import read_block, readable, size_of
+from ._isa import ISA
 
 __all__ = ["Block", "SvmlightReader"]
 
@@ -166,7 +167,7 @@ class SvmlightReader:
         self._multilabel, self._query_id, self._offset = multilabel, query_id, offset
         self._lines = _LineBlocks(stream, name, offset, length, block_bytes)
         self._position = 0
-        self._parser = parse.SvmlightParser(multilabel, query_id, lowest_index)
+        self._parser = parse.SvmlightParser(multilabel, query_id, lowest_index, ISA)
         self._make_room(room)
 
     @property

@@ -67,6 +67,14 @@
 #  define FL_SSE2
 #endif
 
+/* FL_WIDE_TEXT is defined where text may be read in registers of 64 bytes whose bytes can be moved
+ * together: AVX-512 with VBMI2, and BMI2. */
+#if defined(__AVX512VBMI2__) && defined(__AVX512BW__) && defined(__AVX512DQ__) \
+    && defined(__AVX512VL__) && defined(__BMI2__)
+#  include <immintrin.h>
+#  define FL_WIDE_TEXT
+#endif
+
 /* Checks that cost time: on only under FASTLIN_DEBUG, where a failure ends the process with the
  * file and line. */
 #ifdef FL_DEBUG

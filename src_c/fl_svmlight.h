@@ -62,6 +62,11 @@ typedef struct {
     int64_t token_begin, token_end;
 } fl_svm;
 
+typedef fl_svm_status fl_svm_parser(fl_svm *s, const uint8_t *text, int64_t *position,
+                                    int64_t end);
+
+/* Any processor's, and that for an instruction set of fl_dispatch.h that runs: all do the same. */
 fl_svm_status fl_svm_parse(fl_svm *s, const uint8_t *text, int64_t *position, int64_t end);
+fl_svm_parser *fl_svm_parser_of(int32_t isa);
 
 #endif

@@ -5,6 +5,21 @@
 
 #include "fl_decimal.h"
 
+/* Bit 1: blank; bit 2: ends a token (blank, newline, comment sign). */
+static const uint8_t CLASS[256] = {
+    ['\t'] = 3, ['\n'] = 2, ['\v'] = 3, ['\f'] = 3, ['\r'] = 3, [' '] = 3, ['#'] = 2,
+};
+
+FL_INLINE int is_blank(uint8_t c)
+{
+    return CLASS[c] & 1;
+}
+
+FL_INLINE int ends_token(uint8_t c)
+{
+    return CLASS[c] & 2;
+}
+
 /* The last `count` (0 to 8) of eight characters. */
 static const uint64_t FL_LAST_BYTES[9] = {
     0,

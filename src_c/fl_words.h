@@ -13,14 +13,6 @@
 
 #include "fl_common.h"
 
-/* FL_WIDE_TEXT is defined where text may be read in registers of 64 bytes whose bytes can be moved
- * together: AVX-512 with VBMI2, and BMI2. */
-#if defined(__AVX512VBMI2__) && defined(__AVX512BW__) && defined(__AVX512DQ__) \
-    && defined(__AVX512VL__) && defined(__BMI2__)
-#  include <immintrin.h>
-#  define FL_WIDE_TEXT
-#endif
-
 /* What a table says of a byte: 0 and 1 as below, else the byte to store in its place. */
 #define FL_WORDS_SEPARATOR 0
 #define FL_WORDS_MULTIBYTE 1

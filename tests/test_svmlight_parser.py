@@ -8,7 +8,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from svmlight_reference import SAMPLE, check_against_reference, parsed
 
-from fastlin._core import parse
+from fastlin import _svmlight
+from fastlin._core import multi, parse
+from fastlin._isa import ISA
 from fastlin.io import load_svmlight_file
 
 # numbers
@@ -82,6 +84,66 @@ def test_plain_numbers_round_as_those_of_python():
     right = np.array([float(word) for word in words])
     assert found[::2].tolist() == right.tolist()
     assert found[1::2].tolist() == (-right).tolist()
+
+
+def odd_entries(rng):
+    """An entry that is plain or all but plain, at a point anywhere."""
+    digits = "".join(map(str, rng.integers(0, 10, rng.integers(1, 26))))
+    point = int(rng.integers(0, len(digits) + 1))
+    number = digits if rng.random() < 0.2 else f"{digits[:point]}.{digits[point:]}"
+    if rng.random() < 0.1:
+        number = f"1{number}" if rng.random() < 0.5 else f"0.000{digits}"
+    if rng.random() < 0.05:
+        number += "e-7"
+    index = int(rng.integers(1, 10 ** int(rng.integers(1, 10))))
+    return f"{index}:{'-' if rng.random() < 0.3 else ''}{number}"
+
+
+def test_entries_of_every_length_with_the_point_anywhere():
+    rng = np.random.default_rng(5)
+    lines, expected = [], []
+    for _ in range(700):
+        entries = {e.partition(":")[0]: e for e in (odd_entries(rng) for _ in range(30))}
+        end = ("\n", "\r\n", " \n", " # 1:2\n")[rng.integers(4)]
+        lines.append(f"1 {(' ', '  ')[int(rng.random() < 0.1)].join(entries.values())}{end}")
+        row = sorted((int(e.partition(":")[0]), float(e.partition(":")[2]))
+                     for e in entries.values())
+        expected += row
+    contents = parsed("".join(lines).encode())
+    assert contents.columns.tolist() == [column for column, _ in expected]
+    right = np.array([value for _, value in expected])
+    wrong = np.flatnonzero(contents.values.view(np.int64) != right.view(np.int64))
+    assert len(wrong) == 0, (right[wrong[0]], contents.values[wrong[0]])
+
+
+INSTRUCTION_SETS = {name: isa for name, isa, runs in multi.instruction_sets() if runs}
+
+
+@pytest.mark.parametrize("name", INSTRUCTION_SETS)
+def test_every_instruction_set_reads_the_same(name, monkeypatch):
+    """Numbers and messages, in single lines of which many are wrong and in a text of many rows."""
+    rng = np.random.default_rng(6)
+    texts = ["".join(f"{i} {i + 1}:1 {i + 9}:1 {i + 99}:1\n" for i in range(900))]
+    for _ in range(400):
+        entries = [odd_entries(rng) for _ in range(rng.integers(0, 9))]
+        if entries and rng.random() < 0.3:
+            old, new = (("1", "x"), (":", ":-"), ("2", "#"))[rng.integers(3)]
+            entries[-1] = entries[-1].replace(old, new)
+        texts.append(f"1 1:1 2:1 3:1 4:1 5:1 6:1 7:1 8:1 9:1\n2 {' '.join(entries)}\n")
+    found = []
+    for isa in (0, INSTRUCTION_SETS[name]):
+        monkeypatch.setattr(_svmlight, "ISA", isa)
+        parts = []
+        for text in texts:
+            try:
+                part = parsed(text.encode())
+            except ValueError as error:
+                parts.append(str(error))
+            else:
+                parts.append((part.columns.tolist(), part.values.tolist(), part.row_ends.tolist()))
+        found.append(parts)
+    assert any(isinstance(part, str) for part in found[0])
+    assert found[0] == found[1]
 
 
 @given(st.integers(0, 2**70), st.integers(-45, 45), st.integers(0, 25))
@@ -283,7 +345,7 @@ def test_reversed_row_is_sorted_with_its_hard_numbers():
 
 def parse_directly(text, padding, room):
     """What the compiled parser makes of a text that is followed by `padding`."""
-    parser = parse.SvmlightParser(False, True, 0)
+    parser = parse.SvmlightParser(False, True, 0, ISA)
     arrays = [np.zeros(room), np.zeros(room, np.int32), np.zeros(room)]
     arrays += [np.zeros(room, np.int64) for _ in range(4)] + [np.zeros((room, 5), np.int64)]
     parser.use(*arrays)

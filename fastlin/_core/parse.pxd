@@ -42,4 +42,6 @@ cdef extern from "fl_svmlight.h" nogil:
         int64_t n_lines, min_index, max_index
         int64_t token_begin, token_end
 
-    fl_svm_status fl_svm_parse(fl_svm *s, const uint8_t *text, int64_t *position, int64_t end)
+    ctypedef fl_svm_status fl_svm_parser(fl_svm *s, const uint8_t *text, int64_t *position,
+                                         int64_t end)
+    fl_svm_parser *fl_svm_parser_of(int32_t isa)

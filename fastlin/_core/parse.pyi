@@ -19,7 +19,7 @@ INFINITE_VALUE: int
 REPEATED_INDEX: int
 
 class SvmlightParser:
-    def __init__(self, multilabel: bool, query_id: bool, lowest_index: int) -> None: ...
+    def __init__(self, multilabel: bool, query_id: bool, lowest_index: int, isa: int) -> None: ...
     def use(
         self,
         values: NDArray[np.float64],

@@ -28,12 +28,14 @@ cdef class SvmlightParser:
     """
 
     cdef fl_svm state
+    cdef fl_svm_parser *parser
     cdef double[::1] values, labels
     cdef int32_t[::1] columns
     cdef int64_t[::1] row_ends, row_lines, label_ends, query_ids
     cdef int64_t[:, ::1] hard
 
-    def __cinit__(self, bint multilabel, bint query_id, int64_t lowest_index):
+    def __cinit__(self, bint multilabel, bint query_id, int64_t lowest_index, int isa):
+        self.parser = fl_svm_parser_of(isa)
         self.state.multilabel = multilabel
         self.state.query_id = query_id
         self.state.lowest_index = lowest_index
@@ -65,7 +67,7 @@ cdef class SvmlightParser:
         """(status, the position reached); `text` must go on for PADDING bytes after `end`."""
         cdef fl_svm_status status
         with nogil:
-            status = fl_svm_parse(&self.state, &text[0], &position, end)
+            status = self.parser(&self.state, &text[0], &position, end)
         return <int> status, position
 
     def reset(self):
