@@ -6,26 +6,25 @@ that are not 0, form the working set; the problem is solved on it, roughly, by c
 descent on a transposed copy of the matrix; then the slopes are looked at again (Johnson & Guestrin
 2015; Massias, Gramfort & Salmon 2018). The same pass gives a dual point and so the duality gap.
 
-The squared error is minimised as it is (`_Squares`). Any other loss is replaced by its quadratic
-model at the present responses, a few turns over the columns are taken on that, and a line search
-makes sure that the objective itself falls (`_Curved`; Yuan, Ho & Lin 2012; Lee, Sun & Saunders
-2014). Between such rounds the weights that are not 0 take steps of Newton's method (`_face`): under
-weak penalties coordinate descent alone takes hundreds of times as long.
+The squared error is minimised as it is (`Squares` of `_primal_parts`). Any other loss is replaced
+by its quadratic model at the present responses, a few turns over the columns are taken on that, and
+a line search makes sure that the objective itself falls (`_Curved`; Yuan, Ho & Lin 2012; Lee, Sun &
+Saunders 2014). Between such rounds the weights that are not 0 take steps of Newton's method
+(`_face`): under weak penalties coordinate descent alone takes hundreds of times as long.
 """
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
-from ._blocks import column_squares, matvec, rmatvec
 from ._core import primal_cd as _primal
 from ._core.rows import Rows
 from ._face import Face
 from ._gram import MOST_TURNS, Gram, GramPath, is_for_products
+from ._isa import ISA
+from ._primal_parts import Part, Squares
 from ._problem import Certificate, Fit, Problem
-from ._quadratic import Descent, Model, add_columns, settle_heaviest
+from ._quadratic import Descent, Model, add_columns, heaviest_first, settle_heaviest
 from ._transpose import Columns
 from ._working_set import violations, working_set
 
@@ -41,20 +40,12 @@ _SMALLEST_SHARE = 1e-12
 _WITHIN = 0.9
 # A slope further than this above l1, relative to l1, is no rounding.
 _ROUNDING = 1e-9
-# The squared error. Entries of a turn in the time of a call:
-_A_CALL = 25_000
-# Least variance of a column, as a share of its mean square
-_LEAST_SPREAD = 1e-10
-# Turns before the working set's own gap is measured, and products of pairs are thought of:
-_CHECK = 6
-# and at most as many as cost so many looks at all slopes, or so many entries; and never more than
-_LOOKS = 2.0
-_CHEAP = 1e6
-_MOST_IN_A_ROUND = 300
 # The others. Quadratic models on one working set, and near the optimum, where Newton steps do more:
 _MOST_MODELS, _FEW_MODELS = 10, 2
 # Least curvature of a row, as a share of its slope: bounds the steps where a loss is nearly a line.
 _LEAST_BEND = 1e-3
+# Residuals in curvatures up to which their change tells that of the responses to 1e-12
+_MOST_RATIO = 1e4
 # The line search: share of the fall that the model promises, rounding of a sum of losses as a share
 # of it, halvings of the step
 _SUFFICIENT = 0.01
@@ -104,7 +95,7 @@ class Search:
     def __init__(self, problem: Problem, columns: Rows | None = None):
         self._copied = Columns(problem.X, columns)
         self.columns = self._copied.rows
-        kind = _Squares if problem.loss == "squared_error" else _Curved
+        kind = Squares if problem.loss == "squared_error" else _Curved
         self._part = kind(problem, self._copied)
 
     def largest_l1(self) -> float:
@@ -162,155 +153,7 @@ class Search:
                                          share * tol * objective))
 
 
-class _Part:
-    """What `Search` asks of a loss: `begin` at weights, `look` at the slopes, `descend`."""
-
-    # columns of a working set at least, and those of them that are new
-    smallest_set, new_at_least = 100, 0
-    w: np.ndarray
-    b: float
-
-    def __init__(self, problem: Problem, copied: Columns):
-        self.problem, self._copied, self.columns = problem, copied, copied.rows
-        self.zero = problem.mean_loss(np.zeros(len(problem.y)))
-        s = problem.weight
-        # that of the squared error
-        self.model = Model(self.columns, s / problem.total_weight if len(s) else _NO_WEIGHTS,
-                           1.0 / problem.total_weight, problem.fit_intercept)
-
-    def worth(self, violation: np.ndarray) -> np.ndarray:
-        """What tells which columns are the first to join a working set."""
-        return violation
-
-    def _slopes(self, r: np.ndarray) -> np.ndarray:
-        """X^T r"""
-        n, d = self.problem.X.shape
-        by_columns = d > n and self._copied.whole
-        return matvec(self.columns, r) if by_columns else rmatvec(self.problem.X, r)
-
-    def _responses(self) -> np.ndarray:
-        """X w + b"""
-        z = np.full(len(self.problem.y), self.b)
-        add_columns(self.columns, np.flatnonzero(self.w), self.w, z)
-        return z
-
-    def _bends(self, chosen: np.ndarray) -> np.ndarray:
-        """Curvatures along all weights, known at the chosen ones."""
-        self.model.need(chosen)
-        return self.model.curvature
-
-    def estimate(self, violation: np.ndarray, objective: float) -> Certificate:
-        """Where nothing is penalised there is no feasible dual point: what each weight by itself
-        would gain, in sum."""
-        bend = self._bends(np.flatnonzero(violation))
-        gain = violation * violation
-        gap = 0.5 * float((gain[bend > 0] / bend[bend > 0]).sum())
-        return Certificate.of(objective, objective - gap, self.zero)
-
-    def intercept(self) -> float:
-        """b at the present weights."""
-        return float(self.b)
-
-    def certificate(self, found: Certificate) -> Certificate:
-        """The certificate with P at the very weights."""
-        objective = self.problem.primal(self._responses(), self.w)
-        return Certificate.of(objective, found.objective - found.gap, self.zero)
-
-
-class _Squares(_Part):
-    """The squared error: `r` holds s_i (y_i - z_i) / S."""
-
-    def __init__(self, problem: Problem, copied: Columns):
-        super().__init__(problem, copied)
-        columns = self.columns
-        self.gram = Gram(problem.X, self.model)
-        longest = (columns.shape[1] if columns.indptr is None
-                   else int(np.diff(columns.indptr).max(initial=1)))
-        self.new_at_least = _A_CALL // max(longest, 1)
-
-    @cached_property
-    def _bend(self) -> np.ndarray:
-        """About the curvature along each weight."""
-        problem = self.problem
-        share = problem.weighted(np.ones(len(problem.y)))
-        square = column_squares(problem.X, share)
-        if not problem.fit_intercept:
-            return square
-        return np.maximum(square - rmatvec(problem.X, share) ** 2, _LEAST_SPREAD * square)
-
-    def worth(self, violation: np.ndarray) -> np.ndarray:
-        """The root of what a step along a weight would gain: heavy columns are many entries."""
-        if np.count_nonzero(violation) <= self.smallest_set:
-            return violation
-        bend = self._bend + self.problem.l2
-        return np.divide(violation, np.sqrt(bend), out=np.zeros_like(bend), where=bend > 0)
-
-    def begin(self, w: np.ndarray, b: float) -> None:
-        self.w, self.b = w, b if self.problem.fit_intercept else 0.0
-        self.r = self.problem.weighted(self.problem.y - self._responses())
-
-    def look(self) -> np.ndarray:
-        self.model.centre(self.r, float(self.r.sum()))
-        return self._slopes(self.r)
-
-    def intercept(self) -> float:
-        """The mean of what the columns leave of y."""
-        if self.problem.fit_intercept:
-            self.b = 0.0
-            left = self.problem.y - self._responses()
-            self.b = float(self.problem.weighted(left).sum())
-        return self.b
-
-    def objective(self) -> float:
-        self._square = self.model.square(self.r)
-        return 0.5 * self._square + self.problem.penalty(self.w)
-
-    def dual(self, v: np.ndarray) -> float:
-        return self._dual(v, self._square, float(self.r @ self.problem.y))
-
-    def _dual(self, v: np.ndarray, square: float, along: float) -> float:
-        """D at the best multiple of the residuals, given sum_i r_i^2 / h_i and r.y."""
-        problem = self.problem
-        size = v if problem.positive else np.abs(v)
-        largest = float(size.max(initial=0.0))
-        most = problem.l1 / largest if largest > 0 else np.inf
-        scale = float(np.clip(along / square if square > 0 else 1.0, 0.0, most))
-        value = scale * along - 0.5 * scale * scale * square
-        if problem.l2 > 0:
-            excess = np.maximum(size - problem.l1, 0.0)
-            value = max(value, along - 0.5 * square - float(excess @ excess) / (2 * problem.l2))
-        return value
-
-    def descend(self, chosen: np.ndarray, most: int, gap: float, least: float) -> int:
-        """Turns over the chosen weights, until their own duality gap is a share of the whole one
-        that is the smaller, the cheaper a turn is beside a look at all slopes."""
-        problem, model = self.problem, self.model
-        chosen = model.varying(chosen)
-        descent = Descent(model, chosen, problem.l1, problem.l2, problem.positive, self.w, self.r,
-                          True)
-        cost = max(descent.entries, 1) / self.columns.nnz
-        goal = max(least, gap * min(1.0, 3 * cost))
-        enough = 0.003 * goal
-        cheap = max(_LOOKS / cost, _CHEAP / max(descent.entries, 1), _CHECK)
-        limit = min(most, int(min(cheap, _MOST_IN_A_ROUND)))
-        while True:
-            before = descent.turns
-            descent.run(min(_CHECK, limit - before), enough)
-            self.gram.spent += (descent.turns - before) * descent.entries
-            if descent.gap(self._dual, problem.y) <= goal or descent.turns >= most:
-                return descent.turns
-            if self.gram.admits(chosen):
-                return descent.turns + self.gram.descend(
-                    chosen, problem.l1, problem.l2, problem.positive, self.w, self.r,
-                    most - descent.turns, 0.1 * goal, self._dual,
-                )[0]
-            if descent.turns >= limit:
-                return descent.turns
-            if descent.decrease <= enough:
-                enough *= 0.1
-
-
-class _Curved(_Part):
+class _Curved(Part):
     """Losses with a second derivative: `z` holds the responses. A model costs more than a turn over
     all columns that are far from optimal, so none of them is left out."""
 
@@ -334,8 +177,19 @@ class _Curved(_Part):
         self.b += change
 
     def look(self) -> np.ndarray:
-        self.a = self.problem.project(-self.problem.slopes(self.z))
-        return self._slopes(self.problem.weighted(self.a))
+        problem = self.problem
+        pull, bend = np.empty_like(self.z), np.empty_like(self.z)
+        self._loss = float(_primal.expand(
+            ISA, problem.code, problem.loss_parameter, self.z, problem.y, problem.weight,
+            1.0 / problem.total_weight, 0.0, pull, bend))
+        if len(problem.weight) or problem.loss != "log_loss":
+            pull = -problem.slopes(self.z)
+        else:
+            # the bits of slopes, which their share of the mean has not
+            _primal.expand(ISA, problem.code, problem.loss_parameter, self.z, problem.y,
+                           _NO_WEIGHTS, 1.0, 0.0, pull, bend)
+        self.a = problem.project(pull)
+        return self._slopes(problem.weighted(self.a))
 
     def _bends(self, chosen: np.ndarray) -> np.ndarray:
         """Curvatures along all weights, known at the chosen ones."""
@@ -346,21 +200,24 @@ class _Curved(_Part):
         return model.curvature
 
     def objective(self) -> float:
-        return self.problem.primal(self.z, self.w)
+        return self._loss + self.problem.penalty(self.w)
 
     def dual(self, v: np.ndarray) -> float:
         problem = self.problem
         size = float((v if problem.positive else np.abs(v)).max(initial=0.0))
+        c = min(1.0, problem.l1 / size) if size > 0 else 1.0
+        if problem.loss == "log_loss" and not problem.l2:
+            total = _primal.log_loss_conjugate(ISA, self.a, problem.y, problem.weight, c)
+            return -float(total) / problem.total_weight
         if size <= problem.l1:
             return problem.dual(self.a, v)
-        c = problem.l1 / size
         shrunk = problem.dual(c * self.a, c * v)
         return max(shrunk, problem.dual(self.a, v)) if problem.l2 > 0 else shrunk
 
     def descend(self, chosen: np.ndarray, most: int, gap: float, least: float) -> int:
         """Newton steps on the chosen weights. What counts is turns over the rows and Newton steps,
         not the products within these, nor turns by products of pairs or over heavy columns."""
-        chosen = self.model.varying(chosen)
+        chosen = heaviest_first(self.columns, self.model.varying(chosen))
         if not len(chosen):
             self._adjust_intercept()
             return 1
@@ -374,7 +231,7 @@ class _Curved(_Part):
             turns += max(1, taken)
             work += taken + by_pairs
             before = loss + problem.penalty(self.w)
-            loss = self._search_line(chosen, w, b, slopes, before, r, h)
+            loss = self._search_line(self._kept, chosen, w, b, slopes, before, r, h)
             after = loss + problem.penalty(self.w)
             self._fall = (before - after) / before
             if turns >= most or before - after <= enough:
@@ -388,7 +245,7 @@ class _Curved(_Part):
                                        w, r)
             if len(heavy):
                 before = loss + problem.penalty(self.w)
-                self._search_line(heavy, w, b, slopes, before, r, h)
+                self._search_line(model, heavy, w, b, slopes, before, r, h)
         return turns
 
     def _along_the_face(self, r: np.ndarray, h: np.ndarray, loss: float, most: int,
@@ -464,13 +321,19 @@ class _Curved(_Part):
         share = _SAME_CURVATURE if self.problem.loss == "log_loss" else 0.0
         return bool(np.abs(h - old).sum() <= share * old.sum())
 
-    def _search_line(self, chosen: np.ndarray, w: np.ndarray, b: float, slopes: np.ndarray,
-                     before: float, r: np.ndarray, h: np.ndarray) -> float:
+    def _search_line(self, model: Model | None, chosen: np.ndarray, w: np.ndarray, b: float,
+                     slopes: np.ndarray, before: float, r: np.ndarray, h: np.ndarray) -> float:
         """Go towards (w, b + this b) as far as the objective falls enough: the mean loss there;
-        r and h become those of the place."""
+        r, which is what the step leaves of the model's residuals `slopes`, and h become those of
+        the place."""
+        assert model is not None
         direction = w - self.w
-        along = np.full(len(self.z), b)
-        add_columns(self.columns, chosen[direction[chosen] != 0], direction, along)
+        if (np.abs(slopes) < _MOST_RATIO * model.h).all():
+            # the residuals have changed by h times the responses
+            along = (slopes - r) / model.h
+        else:
+            along = np.full(len(self.z), b)
+            add_columns(self.columns, chosen[direction[chosen] != 0], direction, along)
         penalty = self.problem.penalty(self.w)
         expected = self.problem.penalty(w) - penalty - float(slopes @ along)
         t = 1.0
@@ -492,8 +355,9 @@ class _Curved(_Part):
     def _expand(self, z: np.ndarray, r: np.ndarray, h: np.ndarray) -> float:
         """The mean loss at z; r and h become minus its slopes and its curvatures, weighted."""
         problem = self.problem
-        loss = float(_primal.expand(problem.code, problem.loss_parameter, z, problem.y,
-                                    problem.weight, 1.0 / problem.total_weight, _LEAST_BEND, r, h))
+        loss = float(_primal.expand(
+            ISA, problem.code, problem.loss_parameter, z, problem.y, problem.weight,
+            1.0 / problem.total_weight, _LEAST_BEND, r, h))
         if self._floor:
             np.maximum(h, self._floor * self._most_bend, out=h)
         return loss

@@ -6,6 +6,7 @@ extern const struct fl_multi_table fl_multi_base_f32, fl_multi_base_f64;
 extern const struct fl_descent_kernels fl_exact_base_f32[4];
 extern const struct fl_certifying_kernels fl_exact_base_f64[4];
 void fl_logs_base(double *x, int64_t n);
+extern const struct fl_logistic_kernels fl_logistic_base;
 extern const struct fl_gram_kernels fl_gram_base;
 extern const struct fl_packed_kernels fl_packed_base[2];
 #ifdef FL_WITH_AVX2
@@ -13,6 +14,7 @@ extern const struct fl_multi_table fl_multi_avx2_f32, fl_multi_avx2_f64;
 extern const struct fl_descent_kernels fl_exact_avx2_f32[4];
 extern const struct fl_certifying_kernels fl_exact_avx2_f64[4];
 void fl_logs_avx2(double *x, int64_t n);
+extern const struct fl_logistic_kernels fl_logistic_avx2;
 extern const struct fl_gram_kernels fl_gram_avx2;
 extern const struct fl_packed_kernels fl_packed_avx2[2];
 #endif
@@ -21,6 +23,7 @@ extern const struct fl_multi_table fl_multi_avx512_f32, fl_multi_avx512_f64;
 extern const struct fl_descent_kernels fl_exact_avx512_f32[4];
 extern const struct fl_certifying_kernels fl_exact_avx512_f64[4];
 void fl_logs_avx512(double *x, int64_t n);
+extern const struct fl_logistic_kernels fl_logistic_avx512;
 extern const struct fl_gram_kernels fl_gram_avx512;
 extern const struct fl_packed_kernels fl_packed_avx512[2];
 #endif
@@ -76,6 +79,20 @@ static fl_logs_kernel *const logs_tables[FL_N_ISAS] = {
 #endif
 #ifdef FL_WITH_AVX512
     fl_logs_avx512,
+#else
+    NULL,
+#endif
+};
+
+static const struct fl_logistic_kernels *const logistic_tables[FL_N_ISAS] = {
+    &fl_logistic_base,
+#ifdef FL_WITH_AVX2
+    &fl_logistic_avx2,
+#else
+    NULL,
+#endif
+#ifdef FL_WITH_AVX512
+    &fl_logistic_avx512,
 #else
     NULL,
 #endif
@@ -147,6 +164,8 @@ const struct fl_joint_kernels *fl_joint_kernels_of(int isa, int is_double) {
 }
 
 fl_logs_kernel *fl_logs_of(int isa) { return logs_tables[isa]; }
+
+const struct fl_logistic_kernels *fl_logistic_kernels_of(int isa) { return logistic_tables[isa]; }
 
 const struct fl_gram_kernels *fl_gram_kernels_of(int isa) { return gram_tables[isa]; }
 

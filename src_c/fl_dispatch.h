@@ -4,6 +4,7 @@
 #define FL_DISPATCH_H
 
 #include "fl_gram.h"
+#include "fl_logistic.h"
 #include "fl_multi.h"
 #include "fl_packed.h"
 
@@ -35,6 +36,9 @@ const struct fl_joint_kernels *fl_joint_kernels_of(int isa, int is_double);
 /* fl_logs */
 typedef void fl_logs_kernel(double *x, int64_t n);
 fl_logs_kernel *fl_logs_of(int isa);
+
+/* Those of the logistic loss of many rows. */
+const struct fl_logistic_kernels *fl_logistic_kernels_of(int isa);
 
 /* Those for rows of Gram matrices. */
 const struct fl_gram_kernels *fl_gram_kernels_of(int isa);

@@ -123,11 +123,11 @@ FL_INLINE double fl_log(double x) {
     return fl_log_of_sum(x, 0.0);
 }
 
-/* log(x) for positive normal numbers, without a branch, so that a loop over it runs in vector
- * registers; the bits are those of fl_log. */
+/* log(x) for positive normal numbers and what a first-order term adds, without a branch, so that a
+ * loop over it runs in vector registers; the bits are those of fl_log_of_sum. */
 #define FL_LOG_LEAST 2.2250738585072014e-308
 #define FL_LOG_MOST 1.7976931348623157e308
-FL_INLINE double fl_log_near(double x) {
+FL_INLINE double fl_log_near(double x, double more) {
     const double ln2_high = 6.93147180369123816490e-01;
     const double ln2_low = 1.90821492927058770002e-10;
     const uint64_t bits = fl_to_bits(x);
@@ -140,7 +140,13 @@ FL_INLINE double fl_log_near(double x) {
     double f = m - 1.0, s = f / (2.0 + f), z = s * s;
     double half_square = 0.5 * f * f;
     double tail = s * (half_square + 2.0 * fl_artanh_series(z) * z);
-    return k * ln2_high + (f - (half_square - (tail + k * ln2_low)));
+    return k * ln2_high + (f - (half_square - (tail + (more + k * ln2_low))));
+}
+
+/* log(1 + x) for 0 <= x <= 1, as fl_log1p has it */
+FL_INLINE double fl_log1p_near(double x) {
+    const double u = 1.0 + x;
+    return fl_log_near(u, (x - (u - 1.0)) / u);
 }
 
 /* Each x to its logarithm, as fl_log has it. */
@@ -154,7 +160,7 @@ FL_INLINE void fl_logs(double *x, int64_t n) {
         if (FL_UNLIKELY(far)) {
             for (int l = 0; l < size; l++) y[l] = fl_log(y[l]);
         } else {
-            for (int l = 0; l < size; l++) y[l] = fl_log_near(y[l]);
+            for (int l = 0; l < size; l++) y[l] = fl_log_near(y[l], 0.0);
         }
     }
 }

@@ -1,6 +1,7 @@
 /* Compiled once per type and instruction set. What comes out are a table named FL_MULTI_TABLE, and
  * one of what exact models call, FL_EXACT_TABLE: of float, their descent; of double, that is with
  * FL_MULTI_DOUBLE defined, their certificates, and fl_logs of fl_math.h as FL_LOGS. */
+#include "fl_logistic.h"
 #include "fl_multi.h"
 
 #ifdef FL_HAS_SSE2
@@ -54,6 +55,19 @@ const struct fl_multi_table FL_MULTI_TABLE = {
 
 void FL_LOGS(double *x, int64_t n);
 void FL_LOGS(double *x, int64_t n) { fl_logs(x, n); }
+
+static double fl_expand_here(const double *z, const double *y, const double *weight, double share,
+                             double least, double *r, double *h, int64_t n) {
+    return fl_logistic_expand(z, y, weight, share, least, r, h, n);
+}
+
+static double fl_conjugate_here(const double *dual, const double *y, const double *weight,
+                                double c, int64_t n) {
+    return fl_logistic_conjugate(dual, y, weight, c, n);
+}
+
+extern const struct fl_logistic_kernels FL_LOGISTIC_TABLE;
+const struct fl_logistic_kernels FL_LOGISTIC_TABLE = {fl_expand_here, fl_conjugate_here};
 #else
 #  define FL_EXACT fl_descent_kernels
 #  define FL_EXACT_KERNELS(n) {fl_dual_step_##n, fl_dual_add_##n}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fastlin import Lasso, LogisticRegression, _primal_cd
+from fastlin import Lasso, LogisticRegression, _primal_cd, _primal_parts
 from fastlin._working_set import working_set
 
 
@@ -47,7 +47,7 @@ def test_a_search_by_small_sets_ends_at_the_same_optimum(monkeypatch):
 
     whole = [m.fit(X, y if isinstance(m, Lasso) else y > 0) for m in learners()]
     monkeypatch.setattr(_primal_cd, "working_set", watched)
-    monkeypatch.setattr(_primal_cd, "_A_CALL", 1)
+    monkeypatch.setattr(_primal_parts, "_A_CALL", 1)
     for model, twin in zip(learners(), whole, strict=True):
         sizes.clear()
         model.fit(X, y if isinstance(model, Lasso) else y > 0)

@@ -95,6 +95,12 @@ cdef extern from "fl_dispatch.h" nogil:
     const fl_joint_kernels *fl_joint_kernels_of(int isa, int is_double) noexcept
     ctypedef void fl_logs_kernel(double *x, int64_t n) noexcept nogil
     fl_logs_kernel *fl_logs_of(int isa) noexcept
+    struct fl_logistic_kernels:
+        double (*expand)(const double *z, const double *y, const double *weight, double share,
+                         double least, double *r, double *h, int64_t n) noexcept nogil
+        double (*conjugate)(const double *dual, const double *y, const double *weight, double c,
+                            int64_t n) noexcept nogil
+    const fl_logistic_kernels *fl_logistic_kernels_of(int isa) noexcept
     const fl_gram_kernels *fl_gram_kernels_of(int isa) noexcept
     const fl_packed_kernels *fl_packed_kernels_of(int isa, int is_double) noexcept
 
@@ -103,4 +109,5 @@ cdef extern from "fl_dispatch.h" nogil:
 cdef const fl_joint_kernels *joint_kernels_for(int isa, bint is_double) noexcept nogil
 cdef const fl_gram_kernels *gram_kernels_for(int isa) noexcept nogil
 cdef fl_logs_kernel *logs_for(int isa) noexcept nogil
+cdef const fl_logistic_kernels *logistic_kernels_for(int isa) noexcept nogil
 cdef const fl_packed_kernels *packed_kernels_for(int isa, bint is_double) noexcept nogil

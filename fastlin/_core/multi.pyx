@@ -12,8 +12,8 @@ from .c cimport (FL_PREFETCH, fl_loss_conjugate, fl_per_column, fl_per_column_pl
 from .multi cimport (FL_MAX_LANES, FL_N_ISAS, fl_certifying_kernels, fl_certifying_kernels_of,
                      fl_descent_kernels, fl_descent_kernels_of, fl_dual_lanes, fl_dual_plan,
                      fl_gram_kernels_of, fl_isa_name, fl_isa_runs, fl_joint_kernels,
-                     fl_joint_kernels_of, fl_logs_kernel, fl_logs_of, fl_multi_kernels,
-                     fl_multi_kernels_of,
+                     fl_joint_kernels_of, fl_logistic_kernels, fl_logistic_kernels_of,
+                     fl_logs_kernel, fl_logs_of, fl_multi_kernels, fl_multi_kernels_of,
                      fl_multi_lanes, fl_multi_memory, fl_multi_plan, fl_prefetch_lanes)
 from .rows cimport Rows, row_in_double
 from .sgd cimport START_AHEAD, kept_per_column
@@ -50,6 +50,10 @@ cdef const fl_gram_kernels *gram_kernels_for(int isa) noexcept nogil:
 
 cdef fl_logs_kernel *logs_for(int isa) noexcept nogil:
     return fl_logs_of(isa)
+
+
+cdef const fl_logistic_kernels *logistic_kernels_for(int isa) noexcept nogil:
+    return fl_logistic_kernels_of(isa)
 
 
 cdef const fl_packed_kernels *packed_kernels_for(int isa, bint is_double) noexcept nogil:

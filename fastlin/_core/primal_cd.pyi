@@ -42,6 +42,7 @@ def add_columns(
     columns: Rows, chosen: _Numbers, w: _Doubles, out: _Doubles, start: int, stop: int
 ) -> None: ...
 def expand(
+    isa: int,
     loss: int,
     parameter: float,
     z: _Doubles,
@@ -51,6 +52,9 @@ def expand(
     least: float,
     r: _Doubles,
     h: _Doubles,
+) -> float: ...
+def log_loss_conjugate(
+    isa: int, dual: _Doubles, y: _Doubles, weight: _Doubles, c: float
 ) -> float: ...
 def slopes(
     columns: Rows, chosen: _Numbers, r: _Doubles, out: _Doubles, start: int, stop: int

@@ -7,6 +7,7 @@ from .c cimport (FL_LOSS_LOG, fl_entry_column, fl_entry_f32, fl_entry_f64, fl_lo
                  fl_primal_step_f32, fl_primal_step_f64, fl_primal_target, fl_row, fl_row_at_f32,
                  fl_row_at_f64, fl_wide_axpy_f32, fl_wide_axpy_f64, fl_wide_dot_f32,
                  fl_wide_dot_f64, int32_t, int64_t)
+from .multi cimport logistic_kernels_for
 from .rows cimport Rows
 
 
@@ -77,22 +78,37 @@ def add_columns(Rows columns, const int64_t[::1] chosen, const double[::1] w, do
                 fl_wide_axpy_f64(fl_row_at_f64(&columns.c, j), w[j], &out[0])
 
 
-def expand(int loss, double parameter, const double[::1] z, const double[::1] y,
+def expand(int isa, int loss, double parameter, const double[::1] z, const double[::1] y,
            const double[::1] weight, double share, double least, double[::1] r, double[::1] h):
     """The mean loss at responses z; r and h become s_i `share` times minus the slope and times the
     curvature, which is at least `least` times the slope's size. Empty weights: all 1."""
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i, n = z.shape[0]
     cdef double slope, s, total = 0
     cdef bint weighted = weight.shape[0] > 0
+    if loss == FL_LOSS_LOG and n:
+        with nogil:
+            total = logistic_kernels_for(isa).expand(
+                &z[0], &y[0], &weight[0] if weighted else NULL, share, least, &r[0], &h[0], n)
+        return total
     with nogil:
-        for i in range(z.shape[0]):
+        for i in range(n):
             s = share * weight[i] if weighted else share
             total += s * fl_loss(loss, z[i], y[i], parameter, &slope)
             r[i] = -s * slope
-            slope = fabs(slope)
-            # s' = s (1 - s) of the sigmoid: what rounding takes of 1 - s is far below the least
-            h[i] = s * max(slope * (1 - slope) if loss == FL_LOSS_LOG
-                           else fl_loss_curvature(loss, z[i], y[i], parameter), least * slope)
+            h[i] = s * max(fl_loss_curvature(loss, z[i], y[i], parameter), least * fabs(slope))
+    return total
+
+
+def log_loss_conjugate(int isa, const double[::1] dual, const double[::1] y,
+                       const double[::1] weight, double c):
+    """Sum of the conjugates of the logistic loss at minus c times dual variables that are in its
+    domain, weighted where `weight` is not empty."""
+    cdef Py_ssize_t n = dual.shape[0]
+    cdef double total = 0
+    if n:
+        with nogil:
+            total = logistic_kernels_for(isa).conjugate(
+                &dual[0], &y[0], &weight[0] if weight.shape[0] else NULL, c, n)
     return total
 
 
