@@ -44,6 +44,8 @@ _ROUNDING = 1e-9
 _MOST_MODELS, _FEW_MODELS = 10, 2
 # Least curvature of a row, as a share of its slope: bounds the steps where a loss is nearly a line.
 _LEAST_BEND = 1e-3
+# Columns with this share of the rows may well have a weight, whatever their slope at 0.
+_SURE = 0.3
 # Residuals in curvatures up to which their change tells that of the responses to 1e-12
 _MOST_RATIO = 1e4
 # The line search: share of the fall that the model promises, rounding of a sum of losses as a share
@@ -60,16 +62,18 @@ _MOST_ALTERNATIONS = 5
 # Turns on a model end when one lowers it by no more than this share of what the first one did.
 _OF_FIRST_TURN = 0.03
 # A step that lowers the objective by more than this share of it starts from a place whose model
-# is not worth solving well.
-_FAR_STILL = 0.02
+# is not worth solving well: new curvatures are cheaper than a third turn.
+_FAR_STILL = 1e-3
 # Curvatures that differ by less than this share can stand for each other.
 _SAME_CURVATURE = 0.1
 # Losses with rows of no curvature: theirs counts as a share of the largest, 2, that falls while
 # whole steps succeed
 _FIRST_FLOOR, _LEAST_FLOOR, _FLOOR_FALL, _MOST_BEND = 1e-2, 1e-6, 0.25, 2.0
 # Newton steps on the weights that are not 0: not before a step lowers the objective by less than
-# this share of it; how many, with as many products each far from the optimum and near it
-_NOT_YET, _MOST_FACE_STEPS, _FEW_PRODUCTS, _MOST_PRODUCTS, _NEAR = 0.1, 10, 12, 100, 1e-4
+# this share of it, and in the round from 0, whose columns are not yet all, than that
+_NOT_YET, _NOT_AT_FIRST = 0.1, 3e-3
+# How many, with as many products each far from the optimum and near it
+_MOST_FACE_STEPS, _FEW_PRODUCTS, _MOST_PRODUCTS, _NEAR = 10, 12, 100, 1e-4
 # They end where one gains less than this share of what turns over the columns do in its time.
 _WORTH = 0.1
 _FIRST_DAMPING, _LEAST_DAMPING = 1e-3, 1e-9
@@ -146,6 +150,8 @@ class Search:
                 share = max(0.1 * share, _SMALLEST_SHARE)
             last = certificate.gap
             chosen = working_set(w, part.worth(violation), part.smallest_set, part.new_at_least)
+            if not w.any() and problem.l1:
+                chosen = np.union1d(chosen, part.likely(v, chosen))
             # what is not optimal at 0 is much, what is not later on is likely to be needed
             needed = chosen if turns == 0 else np.union1d(chosen, np.flatnonzero(violation))
             self._copied.need(needed)
@@ -164,6 +170,7 @@ class _Curved(Part):
         self.z = self._responses()
         self._kept: Model | None = None
         self._gram: Gram | None = None
+        self._first = not w.any()
         self._fall = 1.0  # of the objective in the last step, as a share of it
         problem = self.problem
         self._damping = _FIRST_DAMPING
@@ -198,6 +205,20 @@ class _Curved(Part):
         model = Model(self.columns, h, 0.0, self.problem.fit_intercept)
         model.need(chosen)
         return model.curvature
+
+    def likely(self, v: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        columns, n = self.columns, len(self.z)
+        if columns.indptr is None:
+            return super().likely(v, chosen)
+        # a slope changes about as the root of the entries, if residuals change at random
+        entries = np.diff(columns.indptr)
+        size = v if self.problem.positive else np.abs(v)
+        beyond = size / self.problem.l1 + np.minimum(np.sqrt(entries / (_SURE * n)), 1.0)
+        beyond[chosen] = 0.0
+        found = np.flatnonzero(beyond > 1.0)
+        found = found[np.argsort(-beyond[found], kind="stable")]
+        most = entries[chosen].sum()
+        return found[: np.searchsorted(np.cumsum(entries[found]), most, "right")]
 
     def objective(self) -> float:
         return self._loss + self.problem.penalty(self.w)
@@ -238,6 +259,7 @@ class _Curved(Part):
                 break
         speed = (begin - after) / max(1, work)
         turns += self._along_the_face(r, h, loss, most - turns, speed)
+        self._first = False
         if self.columns.indptr is not None and not self._floor:
             loss, w, slopes = self._expand(self.z, r, h), self.w.copy(), r.copy()
             model = Model(self.columns, h.copy(), 0.0, problem.fit_intercept)
@@ -251,9 +273,9 @@ class _Curved(Part):
     def _along_the_face(self, r: np.ndarray, h: np.ndarray, loss: float, most: int,
                         speed: float) -> int:
         """Newton steps on the weights that are not 0: how many."""
-        steps, problem = 0, self.problem
+        steps, problem, not_yet = 0, self.problem, _NOT_AT_FIRST if self._first else _NOT_YET
         for _ in range(_MOST_FACE_STEPS):
-            if self._fall > _NOT_YET or problem.positive or steps >= most:
+            if self._fall > not_yet or problem.positive or steps >= most:
                 break
             face = Face(problem, self.model, self.w, r, h)
             near = self._fall < _NEAR
@@ -297,7 +319,7 @@ class _Curved(Part):
         enough = min(enough, _OF_FIRST_TURN * descent.decrease)
         for _ in range(_MOST_ALTERNATIONS):
             before = descent.turns
-            descent.run(min(2, most - before), enough)
+            descent.run(min(1 if self._fall > _FAR_STILL else 2, most - before), enough)
             gram.spent += (descent.turns - before) * descent.entries
             b += model.centre(r, descent.r_sum)
             if (descent.decrease <= enough or descent.turns >= most

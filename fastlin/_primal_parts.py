@@ -48,6 +48,11 @@ class Part:
         """What tells which columns are the first to join a working set."""
         return violation
 
+    def likely(self, v: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        """Weights beside the chosen ones that may well be other than 0, given the slopes where all
+        are 0; no more entries than theirs."""
+        return np.empty(0, np.int64)
+
     def _slopes(self, r: np.ndarray) -> np.ndarray:
         """X^T r"""
         n, d = self.problem.X.shape
