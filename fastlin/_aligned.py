@@ -21,17 +21,17 @@ def aligned_zeros(size: int, dtype: np.dtype) -> np.ndarray:
 
 
 def huge_empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Memory that begins at a huge page if it is much, and ends with one; its parts have it as
-    their base.
+    """Memory that begins at a huge page if it is much, and ends with one; parts of it have a vector
+    of just its size as their base.
 
     Memory that is touched first costs a fault per page, in a virtual machine some 2 us: of a fit of
     50 ms that touches 20 MB a fifth. numpy asks for huge pages, but none is made of one that lies
     within its memory only in part."""
     n_bytes = math.prod(shape) * dtype.itemsize
     if n_bytes < _WORTH_PAGES:
-        return np.empty(shape, dtype)
-    # an array, unlike other memory, would hand its own base on
-    return np.ndarray(shape, dtype, buffer=memoryview(_at_unit(np.empty, _HUGE_PAGE, n_bytes)))
+        return np.empty(math.prod(shape), dtype).reshape(shape)
+    # the base of an array would be handed on, other memory is not
+    return np.frombuffer(memoryview(_at_unit(np.empty, _HUGE_PAGE, n_bytes)), dtype).reshape(shape)
 
 
 def huge_zeros(size: int, dtype: np.dtype) -> np.ndarray:

@@ -60,8 +60,10 @@ _STIFF = 8.0
 _INTERCEPT_STEPS = 50
 # Responses that take less memory than this are no matter.
 _FEW_BYTES = 1 << 24
-# Columns per call of a kernel that goes over all weights: some milliseconds.
-_COLUMNS_PER_CALL = 1 << 19
+# Columns or rows per call of a kernel that goes over a table with a line for each: some
+# milliseconds.
+_LINES_PER_CALL = 1 << 19
+_NO_PLACE = np.empty(0, np.int32)
 
 
 def _lanes_of(n_models: int) -> int:
@@ -103,6 +105,8 @@ class DualPass(Cancellable):
                 model.offset = self._first_offset(model)
             model.target = _MARGIN * model.tol
         todo = list(self.models)
+        self.sides = Sides.of(self.stream, todo, _lanes_of(len(todo)))
+        self.lane_of = {id(model): lane for lane, model in enumerate(todo)}
         at_once = _certified_at_once(self.stream.X, len(todo))
         self._room = self._room_for(_lanes_of(len(todo)), _lanes_of(min(len(todo), at_once)))
         for begun in range(_MOST_ROUNDS):
@@ -131,6 +135,10 @@ class DualPass(Cancellable):
         self._room[: min(n_bytes, self._used)] = 0
         self._used = max(n_bytes, self._used)
         return self._room[:n_bytes].view(dtype)
+
+    def _sides_of(self, models: list[DualModel], n_lanes: int) -> Sides:
+        """Weights and targets of some of the models."""
+        return self.sides.chosen([self.lane_of[id(model)] for model in models], n_lanes)
 
     def _goes_on(self, model: DualModel, begun: int) -> bool:
         """Whether more epochs are worth while: not at the limit of float32 weights."""
@@ -187,8 +195,7 @@ class DualPass(Cancellable):
                     model.is_slow |= used
                 if enough or used or model.is_lost:
                     done.append(lane)
-            for lane in done:
-                self._keep(lanes, lane, active.pop(lane))
+            self._keep(lanes, done, [active.pop(lane) for lane in done])
             if done and active:
                 lanes = self._drop(lanes, done, active, gaps)
 
@@ -198,7 +205,8 @@ class DualPass(Cancellable):
         n_lanes = _lanes_of(len(models))
         u = self._zeros(stream.work.shape[1] * n_lanes, np.float32)
         fresh = _UNTOUCHED if self.is_log else 0.0
-        lanes = _Lanes(stream, models, n_lanes, self.centre.q, u, fresh)
+        sides = self._sides_of(models, n_lanes)
+        lanes = _Lanes(stream, models, n_lanes, sides, self.centre.q, u, fresh)
         if any(model.n_iter for model in models):
             lanes.rebuild(self.is_log, self.centre, self._look)
         return lanes
@@ -225,12 +233,26 @@ class DualPass(Cancellable):
         lanes.value = np.where(weight > 0, value / np.maximum(weight, 1e-300), 1.0)
         numbers[_FIELD["offset"]] += numbers[_FIELD["nu"]] * numbers[_FIELD["sum"]]
 
-    def _keep(self, lanes: _Lanes, lane: int, model: DualModel) -> None:
-        """What a model has come to."""
-        model.state = np.ascontiguousarray(lanes.state[:, lane])
-        at = {name: float(lanes.numbers[_FIELD[name], lane]) for name in _FIELD}
-        model.offset = at["offset"]
-        model.intercept = at["offset"] + self.centre.square * at["sum"] - at["centre_sum"]
+    def _keep(self, lanes: _Lanes, done: list[int], models: list[DualModel]) -> None:
+        """What some models have come to."""
+        states = [np.empty(len(lanes.state), np.float32) for _ in done]
+        self._hand_out(lanes.state.reshape(-1), lanes.n_lanes, done, states)
+        for lane, model, state in zip(done, models, states, strict=True):
+            at = {name: float(lanes.numbers[_FIELD[name], lane]) for name in _FIELD}
+            model.state, model.offset = state, at["offset"]
+            model.intercept = at["offset"] + self.centre.square * at["sum"] - at["centre_sum"]
+
+    def _hand_out(self, table: np.ndarray, n_lanes: int, lanes: list[int], out: list[Any],
+                  place: np.ndarray = _NO_PLACE) -> np.ndarray:
+        """Fills a vector for each of some lanes; returns their squares."""
+        chosen, squares, size = np.array(lanes, dtype=np.int64), np.zeros(len(lanes)), 0
+        if lanes:
+            size = len(out[0])
+        for first in range(0, size, _LINES_PER_CALL):
+            self._look()
+            last = min(first + _LINES_PER_CALL, size)
+            _multi.gather(table, n_lanes, chosen, out, place, first, last, squares)
+        return squares
 
     def _drop(self, lanes: _Lanes, done: list[int], active: dict[int, DualModel],
               gaps: dict[int, list[float]]) -> _Lanes:
@@ -258,7 +280,7 @@ class DualPass(Cancellable):
         if not models:
             return
         L = _lanes_of(len(models))
-        sides = Sides.of(stream, models, L)
+        sides = self._sides_of(models, L)
         by = huge_zeros(len(X) * L, np.dtype(np.float64)).reshape(-1, L)
         conjugates = self._dual_sides(models, sides, by)
         w = self._zeros(X.shape[1] * L, np.float64)
@@ -267,7 +289,8 @@ class DualPass(Cancellable):
             _multi.add_rows(ISA, L, X, by, w, room, start, stop)
         for start, stop in self._pieces(L):
             _multi.respond_rows(ISA, L, X, w, by, room, start, stop)
-        squares = self._gather(models, w, L)
+        coefs, place = [model.coef for model in models], stream.place
+        squares = self._hand_out(w, L, list(range(len(models))), coefs, place)
         b, mean = self._intercepts(models, sides, by)
         for lane, model in enumerate(models):
             total = float(sides.total[lane])
@@ -285,16 +308,6 @@ class DualPass(Cancellable):
                             certificate.relative_gap <= model.tol)
             if model.test is not None:
                 model.responses = by[model.test, lane] + b[lane]
-
-    def _gather(self, models: list[DualModel], w: np.ndarray, n_lanes: int) -> np.ndarray:
-        """Gives each model its weights; returns |w|^2 of each."""
-        chosen, coefs = np.arange(len(models)), [model.coef for model in models]
-        squares, d, place = np.zeros(len(models)), self.stream.X.shape[1], self.stream.place
-        for first in range(0, d, _COLUMNS_PER_CALL):
-            self._look()
-            last = min(first + _COLUMNS_PER_CALL, d)
-            _multi.gather(w, n_lanes, chosen, coefs, place, first, last, squares)
-        return squares
 
     def _dual_sides(self, models: list[DualModel], sides: Sides, by: np.ndarray) -> np.ndarray:
         """Sets `by` to C s a y of dual variables that are feasible; returns sum s conj(-a)."""
@@ -315,23 +328,21 @@ class DualPass(Cancellable):
             bounded = losses.is_balanced(sums) | (not free)
             conjugates = np.where(bounded, sums.along - sums.loss, np.inf)
             np.negative(by, out=by)
-        else:
-            for lane, model in enumerate(models):
+            by *= strength
+            return conjugates
+        of_rows = sides.pattern, sides.weight, sides.target, self.stream.sample_weight
+        up, down = np.ones(len(models)), np.ones(len(models))
+        for lane, model in enumerate(models):
+            if model.fit_intercept:
+                # those of the larger side are scaled down
                 self._look()
-                conjugates[lane] = self._dual_side(model, sides, lane, by)
-        by *= strength
+                mass = _multi.side_masses(model.state, lane, *of_rows)
+                up[lane], down[lane] = (min(mass) / max(size, 1e-300) for size in mass)
+        states = [model.state for model in models]
+        for start, stop in self._pieces(by.shape[1]):
+            _multi.dual_sides(self.code, states, *of_rows, up, down, strength, conjugates, by,
+                              start, stop)
         return conjugates
-
-    def _dual_side(self, model: DualModel, sides: Sides, lane: int, by: np.ndarray) -> float:
-        """Sets by[:, lane] to s a y of the variables, those of the larger side scaled down; returns
-        sum s conj(-a)."""
-        a = model.state.astype(np.float64)
-        of_lane = a, lane, sides.pattern, sides.weight, sides.target, self.stream.sample_weight
-        up = down = 1.0
-        if model.fit_intercept:
-            mass = _multi.side_masses(*of_lane)
-            up, down = (min(mass) / max(size, 1e-300) for size in mass)
-        return _multi.dual_side(self.code, *of_lane, up, down, by)
 
     def _pieces(self, n_lanes: int) -> Any:
         """(start, stop) of calls that go over all rows."""
@@ -375,11 +386,11 @@ class DualPass(Cancellable):
 class _Lanes:
     """The memory of some models under way."""
 
-    def __init__(self, stream: DualStream, models: list[DualModel], n_lanes: int,
+    def __init__(self, stream: DualStream, models: list[DualModel], n_lanes: int, sides: Sides,
                  q: np.ndarray, u: np.ndarray, fresh: float):
         """`u` is memory for the weights, all zeros, `fresh` the state of rows not yet visited."""
         self.stream, self.models, self.n_lanes = stream, models, n_lanes
-        self.sides = Sides.of(stream, models, n_lanes)
+        self.sides = sides
         self.pattern = self.sides.without([])
         self.numbers = np.zeros((_N_NUMBERS, _multi.MAX_LANES))
         # sums of weights, and about what the objective is
@@ -425,16 +436,16 @@ class _Lanes:
         L, d = self.n_lanes, self.stream.work.shape[1]
         new.u = self.u[: d * n_lanes]
         chosen = np.array(kept, dtype=np.int64)
-        for first in range(0, d, _COLUMNS_PER_CALL):
+        for first in range(0, d, _LINES_PER_CALL):
             _multi.compact(self.u, L, chosen, new.u, n_lanes, first,
-                           min(first + _COLUMNS_PER_CALL, d))
+                           min(first + _LINES_PER_CALL, d))
         new.state = np.zeros((len(self.state), n_lanes), np.float32)
         new.state[:, : len(kept)] = self.state[:, kept]
         new.numbers = np.zeros_like(self.numbers)
         new.numbers[:, : len(kept)] = self.numbers[:, kept]
         new.total, new.value = np.ones(n_lanes), np.ones(n_lanes)
         new.total[: len(kept)], new.value[: len(kept)] = self.total[kept], self.value[kept]
-        new.sides = Sides.of(self.stream, new.models, n_lanes)
+        new.sides = self.sides.chosen(kept, n_lanes)
         new.pattern = new.sides.without([])
         return new
 

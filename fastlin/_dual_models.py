@@ -101,6 +101,14 @@ class Sides:
         own = stream.sample_weight if len(stream.sample_weight) else None
         return cls(pattern, weight, target, np.bincount(pattern, own, len(weight)) @ weight)
 
+    def chosen(self, lanes: list[int], n_lanes: int) -> Sides:
+        """Those of some lanes, moved together."""
+        weight, target = np.zeros((len(self.weight), n_lanes)), np.ones((len(self.weight), n_lanes))
+        total = np.zeros(n_lanes)
+        for whole, part in ((self.weight, weight), (self.target, target), (self.total, total)):
+            part[..., : len(lanes)] = whole[..., lanes]
+        return Sides(self.pattern, weight, target, total)
+
     def without(self, lanes: list[int]) -> np.ndarray:
         """The pattern of each row, -1 where no lane but the given ones learns from it."""
         self.weight[:, lanes] = 0.0

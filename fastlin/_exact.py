@@ -277,7 +277,7 @@ class ExactClassifierMixin:
         if n_outputs == len(fits) == 1 and fits[0].coef.dtype == dtype:
             self.coef_ = fits[0].coef[np.newaxis]
         elif n_outputs == len(fits) and _are_rows(fits, fits[0].coef.base, dtype):
-            self.coef_ = fits[0].coef.base
+            self.coef_ = fits[0].coef.base.reshape(n_outputs, -1)
         else:
             self.coef_ = np.zeros((n_outputs, self.n_features_in_), dtype)
             for k, fit in zip(places, fits, strict=True):
@@ -419,11 +419,11 @@ class ExactClassifierMixin:
 
 
 def _are_rows(fits: list[Fit], whole: np.ndarray | None, dtype: np.dtype) -> bool:
-    """Whether the weights of the fits are the rows of an array in turn: of models that were solved
-    in one pass. Copies would take as long as a pass over the rows."""
-    if whole is None or whole.dtype != dtype or whole.shape != (len(fits), fits[0].coef.size):
+    """Whether the weights of the fits make up a vector in turn: of models that were solved in one
+    pass. Copies would take as long as a pass over the rows."""
+    if whole is None or whole.dtype != dtype or whole.shape != (len(fits) * fits[0].coef.size,):
         return False
     return all(
         fit.coef.base is whole and fit.coef.ctypes.data == row.ctypes.data
-        for fit, row in zip(fits, whole, strict=True)
+        for fit, row in zip(fits, whole.reshape(len(fits), -1), strict=True)
     )

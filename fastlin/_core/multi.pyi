@@ -131,25 +131,28 @@ def respond_rows(
     stop: int,
 ) -> None: ...
 def side_masses(
-    a: NDArray[np.float64],
+    a: NDArray[np.float32],
     lane: int,
     pattern: NDArray[np.int32],
     pattern_weight: NDArray[np.float64],
     pattern_target: NDArray[np.float64],
     sample_weight: NDArray[np.float64],
 ) -> tuple[float, float]: ...
-def dual_side(
+def dual_sides(
     loss: int,
-    a: NDArray[np.float64],
-    lane: int,
+    a: list[Any],
     pattern: NDArray[np.int32],
     pattern_weight: NDArray[np.float64],
     pattern_target: NDArray[np.float64],
     sample_weight: NDArray[np.float64],
-    up: float,
-    down: float,
+    up: NDArray[np.float64],
+    down: NDArray[np.float64],
+    strength: NDArray[np.float64],
+    sums: NDArray[np.float64],
     out: NDArray[np.float64],
-) -> float: ...
+    start: int,
+    stop: int,
+) -> None: ...
 def sum_losses(
     isa: int,
     n_lanes: int,

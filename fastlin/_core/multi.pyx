@@ -391,7 +391,7 @@ cdef inline double weight_of(int64_t i, int lane, const int32_t[::1] pattern,
     return s * sample_weight[i] if sample_weight.shape[0] > 0 else s
 
 
-def side_masses(const double[::1] a, int lane, const int32_t[::1] pattern,
+def side_masses(const float[::1] a, int lane, const int32_t[::1] pattern,
                 const double[:, ::1] pattern_weight, const double[:, ::1] pattern_target,
                 const double[::1] sample_weight):
     """The sums of s a over the rows with targets above 0, and over those below."""
@@ -407,22 +407,29 @@ def side_masses(const double[::1] a, int lane, const int32_t[::1] pattern,
     return up, down
 
 
-def dual_side(int loss, const double[::1] a, int lane, const int32_t[::1] pattern,
-              const double[:, ::1] pattern_weight, const double[:, ::1] pattern_target,
-              const double[::1] sample_weight, double up, double down, double[:, ::1] out):
-    """Sets out[i, lane] to s a y, where a counts `up` times for targets above 0, else `down` times;
-    returns the sum of s times the conjugate at -a."""
-    cdef Py_ssize_t i
-    cdef double result = 0, s, y, dual
+def dual_sides(int loss, list a, const int32_t[::1] pattern, const double[:, ::1] pattern_weight,
+               const double[:, ::1] pattern_target, const double[::1] sample_weight,
+               const double[::1] up, const double[::1] down, const double[::1] strength,
+               double[::1] sums, double[:, ::1] out, Py_ssize_t start, Py_ssize_t stop):
+    """Sets out[i, l] to strength s a y for start <= i < stop, where a, of the vector a[l], counts
+    up[l] times for targets above 0, else down[l] times; adds s times the conjugate at -a to
+    sums[l]."""
+    cdef Py_ssize_t i, l, n = len(a)
+    cdef double s, y, dual
+    cdef const float *of_lane[FL_MAX_LANES]
+    cdef const float[::1] one
+    for l in range(n):
+        one = a[l]
+        of_lane[l] = &one[0]
     with nogil:
-        for i in range(a.shape[0]):
-            s = weight_of(i, lane, pattern, pattern_weight, sample_weight)
-            y = pattern_target[pattern[i], lane]
-            dual = (up if y > 0 else down) * a[i] * y
-            out[i, lane] = s * dual
-            if s > 0:
-                result += s * fl_loss_conjugate(loss, dual, y, 1.0)
-    return result
+        for i in range(start, stop):
+            for l in range(n):
+                s = weight_of(i, l, pattern, pattern_weight, sample_weight)
+                y = pattern_target[pattern[i], l]
+                dual = (up[l] if y > 0 else down[l]) * of_lane[l][i] * y
+                out[i, l] = s * dual * strength[l]
+                if s > 0:
+                    sums[l] += s * fl_loss_conjugate(loss, dual, y, 1.0)
 
 
 def sum_losses(int isa, int n_lanes, int loss, const double[:, ::1] z, const double[::1] b,
