@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from layouts import LAYOUTS
+from scipy.sparse import csr_matrix
 
 from fastlin import (
     LinearSVC,
@@ -388,3 +389,36 @@ def test_shared_memory_and_certificates_change_no_bit(loss, dtype, monkeypatch):
         np.testing.assert_array_equal(kept.coef_, fresh.coef_)
         assert kept.intercept_ == fresh.intercept_ and kept.coef_.dtype == dtype
         assert kept.duality_gap_ == fresh.duality_gap_ <= 1e-7
+
+
+@pytest.mark.parametrize("d", [4000, 60_000])
+def test_weights_of_classes_are_published_where_they_are(d):
+    """On pages of their own or not: what is kept is just the weights, each row that of its class
+    alone."""
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((90, d)) < 50 / d, 1.0, 0.0)
+    y = np.repeat(np.arange(3), 30)
+    X[np.arange(90), y] += 1.0
+    X = csr_matrix(X)
+    model = LinearSVC(fit_intercept=False, tol=1e-7).fit(X, y)
+    # a copy would be its own
+    assert model.coef_.base.nbytes == model.coef_.nbytes and model.coef_.shape == (3, d)
+    for k in range(3):
+        alone = LinearSVC(fit_intercept=False, tol=1e-7).fit(X, y == k)
+        short = np.maximum(0.0, 1.0 - np.where(y == k, 1.0, -1.0) * (X @ model.coef_[k]))
+        objective = (short**2).sum() + 0.5 * model.coef_[k] @ model.coef_[k]
+        theirs = np.maximum(0.0, 1.0 - np.where(y == k, 1.0, -1.0) * (X @ alone.coef_[0]))
+        best = (theirs**2).sum() + 0.5 * alone.coef_[0] @ alone.coef_[0]
+        assert abs(objective - best) <= 1e-6 * best
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_lanes_are_taken_out_with_their_squares(dtype):
+    table = np.random.default_rng(0).normal(size=(70, 24))
+    place = np.random.default_rng(1).permutation(70).astype(np.int32)
+    chosen, out = np.array([3, 0, 23]), [np.empty(70, dtype) for _ in range(3)]
+    squares = np.zeros(3)
+    for first, last in ((0, 33), (33, 70)):
+        _multi.gather(table.ravel(), 24, chosen, out, place, first, last, squares)
+    np.testing.assert_array_equal(out, table[place][:, chosen].T.astype(dtype))
+    np.testing.assert_allclose(squares, (table[:, chosen] ** 2).sum(axis=0), rtol=1e-13)
