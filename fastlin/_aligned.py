@@ -28,7 +28,7 @@ def huge_empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     50 ms that touches 20 MB a fifth. numpy asks for huge pages, but none is made of one that lies
     within its memory only in part."""
     n_bytes = math.prod(shape) * dtype.itemsize
-    if n_bytes < _WORTH_PAGES:
+    if n_bytes < _HUGE_PAGE:  # what is around it would be more than it is
         return np.empty(math.prod(shape), dtype).reshape(shape)
     # the base of an array would be handed on, other memory is not
     return np.frombuffer(memoryview(_at_unit(np.empty, _HUGE_PAGE, n_bytes)), dtype).reshape(shape)
@@ -42,7 +42,7 @@ def huge_zeros(size: int, dtype: np.dtype) -> np.ndarray:
     if n_bytes > _NEW:
         return _at_unit(np.zeros, _HUGE_PAGE, n_bytes).view(dtype)
     # of memory that is not new, only what is used is to be set
-    zeros = huge_empty((size,), dtype)
+    zeros = _at_unit(np.empty, _HUGE_PAGE, n_bytes).view(dtype)
     zeros[:] = 0
     return zeros
 

@@ -391,7 +391,7 @@ def test_shared_memory_and_certificates_change_no_bit(loss, dtype, monkeypatch):
         assert kept.duality_gap_ == fresh.duality_gap_ <= 1e-7
 
 
-@pytest.mark.parametrize("d", [4000, 60_000])
+@pytest.mark.parametrize("d", [4000, 100_000])
 def test_weights_of_classes_are_published_where_they_are(d):
     """On pages of their own or not: what is kept is just the weights, each row that of its class
     alone."""
