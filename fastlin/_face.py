@@ -48,15 +48,16 @@ class Face:
     def __init__(self, problem: Problem, even: Model, w: np.ndarray, r: np.ndarray, h: np.ndarray):
         columns = even.columns
         self.problem, self.columns, self.w, self.r, self.h = problem, columns, w, r, h
-        self.model = Model(columns, h, 0.0, problem.fit_intercept)
+        model = Model(columns, h, 0.0, problem.fit_intercept)
         chosen = even.varying(np.flatnonzero(w))
-        self.model.need(chosen)
+        model.need(chosen)
         # what rows without curvature hold alone goes straight to 0 by itself
         least = 0.0 if problem.loss == "log_loss" else _CURVED
-        curved = self.model.curvature[chosen] > least * even.curvature[chosen]
+        curved = model.curvature[chosen] > least * even.curvature[chosen]
         self.chosen = chosen[curved]
-        self.mean = self.model.mean[self.chosen]
-        total = self.model.total
+        # the model's vectors of all columns are not kept
+        self.mean, self.curvature = model.mean[self.chosen], model.curvature[self.chosen]
+        self.pieces, total = model.pieces(self.chosen), model.total
         self.more = float(r.sum()) / total if problem.fit_intercept and total > 0 else 0.0
 
     def _along(self, d: np.ndarray) -> np.ndarray:
@@ -70,7 +71,7 @@ class Face:
     def _slopes(self, r: np.ndarray) -> np.ndarray:
         """(X - 1 c^T)^T r of the chosen weights"""
         out = np.empty(len(self.chosen))
-        for start, stop in self.model.pieces(self.chosen):
+        for start, stop in self.pieces:
             _primal.slopes(self.columns, self.chosen, r, out, start, stop)
         return out - self.mean * float(r.sum())
 
@@ -78,10 +79,10 @@ class Face:
         """(d, products with the Hessian)"""
         problem, w = self.problem, self.w[self.chosen]
         r = self._slopes(self.r) - problem.l2 * w - problem.l1 * np.sign(w)
-        damped = problem.l2 + damping * self.model.curvature[self.chosen]
+        damped = problem.l2 + damping * self.curvature
         if self.columns.layout == "dense" and len(r) <= _FEW:
             return self._solved(r, damped), 1
-        size = self.model.curvature[self.chosen] + damped
+        size = self.curvature + damped
         d, y = np.zeros_like(r), r / size
         p, rho = y.copy(), float(r @ y)
         first, k = rho, 0

@@ -19,7 +19,7 @@ from ._blocks import room_for
 from ._joint_model import Model, WorkingSet
 from ._joint_problem import JointFit, JointProblem
 from ._problem import Certificate
-from ._transpose import transposed
+from ._transpose import Columns
 
 __all__ = ["solve"]
 
@@ -67,7 +67,7 @@ class _Search:
         self.problem = problem
         n, d = problem.X.shape
         K = problem.n_classes
-        self.columns = transposed(problem.X)
+        self.columns = Columns(problem.X)
         self.share = problem.shares_of(np.arange(n))
         self.coef, self.b = np.zeros((d, K)), problem.first_intercept()
         self.z, self.p = np.zeros((n, problem.width)), np.empty((n, K))
@@ -107,7 +107,8 @@ class _Search:
             size = size.ravel()[beyond]
             beyond = beyond[np.argpartition(-size, room)[:room]]
         wanted.ravel()[beyond] = True
-        return WorkingSet(self.columns, *np.nonzero(wanted.T), problem.n_classes)
+        self.columns.need(np.flatnonzero(wanted.any(axis=1)))
+        return WorkingSet(self.columns.rows, *np.nonzero(wanted.T), problem.n_classes)
 
     def descend(self, part: WorkingSet, enough: float, most: int) -> int:
         """Newton steps on a set of weights, at most so many, until one gains no more than `enough`:

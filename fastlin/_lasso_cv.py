@@ -24,7 +24,7 @@ from ._paths import alpha_grid, fold_errors, path
 from ._primal_cd import Search
 from ._problem import Fit, Problem
 from ._row_slices import rows_taken
-from ._transpose import transposed
+from ._transpose import Columns
 from ._validation import check_sample_weight, check_target, encode_labels, listed
 
 __all__ = ["SearchedPathMixin", "regularization_path_of"]
@@ -118,14 +118,17 @@ class SearchedPathMixin:
         problem = Problem(X=rows, y=y, weight=_NO_WEIGHTS if weight is None else weight,
                           loss="squared_error", fit_intercept=bool(me.fit_intercept),
                           positive=bool(me.positive))
-        # folds share one transpose
-        search = Search(problem, transposed(rows))
+        # folds share one transpose, and threads one that stays as it is
+        columns = Columns(rows)
+        if _parallel.n_threads(me.n_jobs) > 1:
+            columns.need_all()
+        search = Search(problem, columns)
         ratios = [1.0] if self._one_ratio else np.atleast_1d(me.l1_ratio).astype(float).tolist()
         if not ratios:
             raise ValueError("l1_ratio must hold at least one number, got none.")
         alphas = grids(search, me.alphas, ratios, float(me.eps))
         splits = splits_by(me.cv, self, rows, y, groups)
-        errors, fits = self._errors(problem, search.columns, splits, ratios, alphas)
+        errors, fits = self._errors(problem, columns, splits, ratios, alphas)
         mean = errors.mean(axis=1)
         best, place = np.unravel_index(int(np.argmin(mean)), mean.shape)
         me.alpha_ = float(alphas[best][place])
@@ -142,7 +145,7 @@ class SearchedPathMixin:
         warn_of(type(self).__name__, [*fits, answer], me.tol)
         return self
 
-    def _errors(self, problem: Problem, columns: Rows, splits: list[Any], ratios: list[float],
+    def _errors(self, problem: Problem, columns: Columns, splits: list[Any], ratios: list[float],
                 alphas: list[np.ndarray]) -> tuple[np.ndarray, list[Fit]]:
         """Mean squared errors of shape (n_l1_ratio, n_folds, n_alphas), and the worst answer of
         each path."""

@@ -9,12 +9,12 @@ from dataclasses import replace
 import numpy as np
 
 from ._blocks import matvec
-from ._core.rows import Rows
 from ._gram import MOST_TURNS, GramPath, is_for_products
 from ._primal_cd import Search
 from ._problem import Fit, Problem
 from ._quadratic import add_columns
 from ._row_slices import rows_taken
+from ._transpose import Columns
 
 __all__ = ["alpha_grid", "fold_errors", "path"]
 
@@ -51,7 +51,7 @@ def path(search: Search, problem: Problem, l1_ratio: float, alphas: np.ndarray, 
         yield last
 
 
-def fold_errors(problem: Problem, columns: Rows, train: np.ndarray, test: np.ndarray,
+def fold_errors(problem: Problem, columns: Columns, train: np.ndarray, test: np.ndarray,
                 l1_ratio: float, alphas: np.ndarray, tol: float,
                 max_iter: int) -> tuple[np.ndarray, Fit]:
     """(mean squared error on the rows `test` of the answer that the rows `train` give for each
@@ -76,7 +76,7 @@ def fold_errors(problem: Problem, columns: Rows, train: np.ndarray, test: np.nda
         else:
             # the columns of few weights; a copy of the rows would cost more
             z = np.full(n, fit.intercept)
-            add_columns(columns, np.flatnonzero(fit.coef), fit.coef, z)
+            add_columns(columns.rows, np.flatnonzero(fit.coef), fit.coef, z)
             z = z[test]
         left = problem.y[test] - z
         errors[k] = float(weight[test] @ np.square(left)) / total
@@ -86,8 +86,8 @@ def fold_errors(problem: Problem, columns: Rows, train: np.ndarray, test: np.nda
     return errors, worst
 
 
-def _by_products(problem: Problem, columns: Rows, l1_ratio: float, alphas: np.ndarray, tol: float,
-                 max_iter: int) -> Iterator[Fit]:
+def _by_products(problem: Problem, columns: Columns, l1_ratio: float, alphas: np.ndarray,
+                 tol: float, max_iter: int) -> Iterator[Fit]:
     """The same as `path` on little data, by the Gram matrix of all columns."""
     # what overflows is left to the search, as what is not good enough
     with np.errstate(over="ignore", invalid="ignore"):

@@ -18,7 +18,6 @@ from __future__ import annotations
 import numpy as np
 
 from ._core import primal_cd as _primal
-from ._core.rows import Rows
 from ._face import Face
 from ._gram import MOST_TURNS, Gram, GramPath, is_for_products
 from ._isa import ISA
@@ -96,8 +95,8 @@ def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
 class Search:
     """The data of a problem, ready for solves with one penalty after the other."""
 
-    def __init__(self, problem: Problem, columns: Rows | None = None):
-        self._copied = Columns(problem.X, columns)
+    def __init__(self, problem: Problem, columns: Columns | None = None):
+        self._copied = columns or Columns(problem.X)
         self.columns = self._copied.rows
         kind = Squares if problem.loss == "squared_error" else _Curved
         self._part = kind(problem, self._copied)
@@ -152,9 +151,9 @@ class Search:
             chosen = working_set(w, part.worth(violation), part.smallest_set, part.new_at_least)
             if not w.any() and problem.l1:
                 chosen = np.union1d(chosen, part.likely(v, chosen))
-            # what is not optimal at 0 is much, what is not later on is likely to be needed
-            needed = chosen if turns == 0 else np.union1d(chosen, np.flatnonzero(violation))
-            self._copied.need(needed)
+            # what is not optimal at 0 is much, what is or nearly is so later on may soon be chosen
+            self._copied.need(chosen, np.abs(v) > part.soon * problem.l1 if w.any() else None)
+            del v, violation  # the descent has room for vectors of its own
             turns += max(1, part.descend(chosen, max_iter - turns, share * certificate.gap,
                                          share * tol * objective))
 
@@ -163,7 +162,7 @@ class _Curved(Part):
     """Losses with a second derivative: `z` holds the responses. A model costs more than a turn over
     all columns that are far from optimal, so none of them is left out."""
 
-    smallest_set = 1 << 31
+    smallest_set, soon = 1 << 31, 1.0
 
     def begin(self, w: np.ndarray, b: float) -> None:
         self.w, self.b = w, b if self.problem.fit_intercept else 0.0
@@ -211,7 +210,7 @@ class _Curved(Part):
         if columns.indptr is None:
             return super().likely(v, chosen)
         # a slope changes about as the root of the entries, if residuals change at random
-        entries = np.diff(columns.indptr)
+        entries = self._copied.sizes
         size = v if self.problem.positive else np.abs(v)
         beyond = size / self.problem.l1 + np.minimum(np.sqrt(entries / (_SURE * n)), 1.0)
         beyond[chosen] = 0.0
@@ -238,7 +237,7 @@ class _Curved(Part):
     def descend(self, chosen: np.ndarray, most: int, gap: float, least: float) -> int:
         """Newton steps on the chosen weights. What counts is turns over the rows and Newton steps,
         not the products within these, nor turns by products of pairs or over heavy columns."""
-        chosen = heaviest_first(self.columns, self.model.varying(chosen))
+        chosen = heaviest_first(self.columns, self.model.varying(chosen), self.problem.X.nnz)
         if not len(chosen):
             self._adjust_intercept()
             return 1
@@ -263,8 +262,8 @@ class _Curved(Part):
         if self.columns.indptr is not None and not self._floor:
             loss, w, slopes = self._expand(self.z, r, h), self.w.copy(), r.copy()
             model = Model(self.columns, h.copy(), 0.0, problem.fit_intercept)
-            heavy, b = settle_heaviest(model, chosen, problem.l1, problem.l2, problem.positive,
-                                       w, r)
+            heavy, b = settle_heaviest(model, chosen, problem.X.nnz, problem.l1, problem.l2,
+                                       problem.positive, w, r)
             if len(heavy):
                 before = loss + problem.penalty(self.w)
                 self._search_line(model, heavy, w, b, slopes, before, r, h)

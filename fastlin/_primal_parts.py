@@ -31,8 +31,9 @@ _MOST_IN_A_ROUND = 300
 class Part:
     """What `Search` asks of a loss: `begin` at weights, `look` at the slopes, `descend`."""
 
-    # columns of a working set at least, and those of them that are new
-    smallest_set, new_at_least = 100, 0
+    # columns of a working set at least, and those of them that are new; the share of l1 that slopes
+    # are beyond where their columns may soon be needed
+    smallest_set, new_at_least, soon = 100, 0, 0.7
     w: np.ndarray
     b: float
 
@@ -56,7 +57,7 @@ class Part:
     def _slopes(self, r: np.ndarray) -> np.ndarray:
         """X^T r"""
         n, d = self.problem.X.shape
-        by_columns = d > n and self._copied.whole
+        by_columns = d > n and self.columns.layout == "dense"
         return matvec(self.columns, r) if by_columns else rmatvec(self.problem.X, r)
 
     def _responses(self) -> np.ndarray:
@@ -93,11 +94,8 @@ class Squares(Part):
 
     def __init__(self, problem: Problem, copied: Columns):
         super().__init__(problem, copied)
-        columns = self.columns
         self.gram = Gram(problem.X, self.model)
-        longest = (columns.shape[1] if columns.indptr is None
-                   else int(np.diff(columns.indptr).max(initial=1)))
-        self.new_at_least = _A_CALL // max(longest, 1)
+        self.new_at_least = _A_CALL // max(copied.longest, 1)
 
     @cached_property
     def _bend(self) -> np.ndarray:
@@ -159,7 +157,7 @@ class Squares(Part):
         chosen = model.varying(chosen)
         descent = Descent(model, chosen, problem.l1, problem.l2, problem.positive, self.w, self.r,
                           True)
-        cost = max(descent.entries, 1) / self.columns.nnz
+        cost = max(descent.entries, 1) / problem.X.nnz
         goal = max(least, gap * min(1.0, 3 * cost))
         enough = 0.003 * goal
         cheap = max(_LOOKS / cost, _CHEAP / max(descent.entries, 1), _CHECK)

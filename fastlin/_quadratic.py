@@ -215,34 +215,35 @@ class Descent:
             self.w[self._chosen], self.r[:], self.r_sum = w, r, r_sum
 
 
-def _heaviest(columns: Rows, chosen: np.ndarray, share: float) -> np.ndarray:
-    """Those of the chosen columns with the most entries, up to a share of all, heaviest first."""
+def _heaviest(columns: Rows, chosen: np.ndarray, most: float) -> np.ndarray:
+    """Those of the chosen columns with the most entries, `most` in sum, heaviest first."""
     assert columns.indptr is not None
     size = columns.indptr[chosen + 1] - columns.indptr[chosen]
     order = np.argsort(-size, kind="stable")
-    many = int(np.searchsorted(np.cumsum(size[order]), share * columns.nnz, "right"))
+    many = int(np.searchsorted(np.cumsum(size[order]), most, "right"))
     return chosen[order[:many]]
 
 
-def heaviest_first(columns: Rows, chosen: np.ndarray) -> np.ndarray:
+def heaviest_first(columns: Rows, chosen: np.ndarray, nnz: int) -> np.ndarray:
     """The chosen columns in the order of their turns: those with the most entries come first, for
     what they leave is soon explained by others; the many light ones stay in their order, in which
     memory is read."""
     if columns.indptr is None:
         return chosen
-    first = _heaviest(columns, chosen, _FIRST)
+    first = _heaviest(columns, chosen, _FIRST * nnz)
     light = np.ones(columns.shape[0], bool)
     light[first] = False
     return np.r_[first, chosen[light[chosen]]]
 
 
-def settle_heaviest(model: Model, chosen: np.ndarray, l1: float, l2: float, positive: bool,
-                    w: np.ndarray, r: np.ndarray) -> tuple[np.ndarray, float]:
+def settle_heaviest(model: Model, chosen: np.ndarray, nnz: int, l1: float, l2: float,
+                    positive: bool, w: np.ndarray, r: np.ndarray) -> tuple[np.ndarray, float]:
     """Turns over those of the chosen columns with the most entries, if some are left out: (they,
     change of the intercept); `w` and `r` change. Small errors of their weights are large ones of
-    their slopes, by which all dual variables would have to shrink."""
+    their slopes, by which all dual variables would have to shrink. `nnz` is the number of entries
+    of all columns."""
     columns = model.columns
-    heavy = _heaviest(columns, chosen, _HEAVY)
+    heavy = _heaviest(columns, chosen, _HEAVY * nnz)
     if not 0 < len(heavy) < len(chosen):
         return heavy[:0], 0.0
     b = model.centre(r, float(r.sum()))

@@ -1,8 +1,8 @@
 """The transpose of `Rows`: its rows are the columns, for solvers that go by column.
 
 Values keep their type and ones stay without values, so it takes as much memory as the rows do, and
-a buffer of a twelfth of that, at most 32 MB. `Columns` writes only those columns that somebody asks
-for, which takes less of both.
+a buffer of a twelfth of that, at most 32 MB. `Columns` holds only those columns that somebody asks
+for.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._core import transpose as _transpose
-from ._core.rows import Rows, make_rows
+from ._core.rows import Rows, hold, make_rows
 from ._parallel import Cancelled, is_cancelled
 
 __all__ = ["Columns", "transposed"]
@@ -20,7 +20,10 @@ __all__ = ["Columns", "transposed"]
 _PIECE, _SHARE, _LEAST_PIECE = 1 << 21, 16, 1 << 16
 # Share of the entries from which on all columns are written together, and how many times some are
 # before: each time all of X is looked through
-_MOST_AT_ONCE, _FEW_TIMES = 2 / 3, 8
+_MOST_AT_ONCE, _FEW_TIMES = 0.7, 24
+# Room is made for more entries than asked for, this share of all; a share of the new ones that is
+# little to copy
+_SPARE, _LITTLE = 24, 4
 # Columns and rows of the tiles by which dense values are turned round
 _TILE = 64
 
@@ -47,26 +50,28 @@ def _dense(X: Rows) -> Rows:
 
 class Columns:
     """The transpose of X whose columns are written when they are first needed: under an L1 penalty
-    few of many are. All have their places in `rows` from the beginning, and unwritten ones must not
-    be read (there is nothing but zeros). Where there is a whole transpose, it is `rows`."""
+    few of many are, and no others take memory. Unwritten ones must not be read from `rows` (there
+    they hold nothing). Rows stay the same object while columns join, but no view of their arrays
+    outlives it; so threads may share the columns only if all are there."""
 
-    def __init__(self, X: Rows, rows: Rows | None = None):
+    def __init__(self, X: Rows):
         self._X, self._left = X, _FEW_TIMES
         self._missing: np.ndarray | None = None
-        if rows is not None or X.layout == "dense":
-            self.rows = _dense(X) if rows is None else rows
+        self.longest = len(X)  # at least as many entries as any column has
+        if X.layout == "dense":
+            self.rows = _dense(X)
             return
         n, d = X.shape
         self._pieces = _pieces(X)
         ends = np.zeros(d + 1, np.int64)
         for start, stop in self._pieces:
             _transpose.count(X, ends, start, stop)
-        np.cumsum(ends, out=ends)
-        # pages that nobody writes to take no memory
-        indices = np.zeros(X.nnz, np.int32)
-        values = np.zeros(0 if X.values is None else X.nnz, X.dtype)
-        self._arrays = indices, values
-        self._missing = np.diff(ends) > 0
+        self.sizes = ends[1:].astype(np.int32)
+        self.longest = int(self.sizes.max(initial=0))
+        self._missing = self.sizes > 0
+        ends[:] = 0
+        self._ends = ends
+        self._arrays = indices, values = np.empty(0, np.int32), np.empty(0, X.dtype)
         self.rows = make_rows(X.layout, d, n, None if X.values is None else values, indices, ends,
                               X.dtype)
 
@@ -75,18 +80,24 @@ class Columns:
         """Whether all columns are there."""
         return self._missing is None
 
-    def need(self, chosen: np.ndarray) -> None:
-        """Write columns, if some are not there."""
+    def need(self, chosen: np.ndarray, likely: np.ndarray | None = None) -> None:
+        """Write columns, if some are not there, and with them what is `likely` (a mask) to be
+        needed next."""
         if self._missing is None or not self._missing[chosen].any():
             return
         wanted = np.zeros(len(self._missing), bool)
-        wanted[chosen] = self._missing[chosen]
-        sizes = np.diff(self.rows.indptr)
+        wanted[chosen] = True
+        if likely is not None:
+            wanted |= likely
+        wanted &= self._missing
+        more = int(self.sizes[wanted].sum())
         self._left -= 1
-        if self._left < 0 or sizes[wanted].sum() > _MOST_AT_ONCE * self._X.nnz:
+        if self._left < 0 or more > _MOST_AT_ONCE * self._X.nnz:
             self.need_all()
             return
-        heads = self.rows.indptr[:-1].copy()
+        self._grow(int(self._ends[-1]) + more)
+        _transpose.spread(self._ends, wanted.view(np.uint8), self.sizes, *self._arrays)
+        heads = self._ends[:-1].copy()
         for start, stop in self._pieces:
             if is_cancelled():
                 raise Cancelled
@@ -98,7 +109,10 @@ class Columns:
         if self._missing is None:
             return
         X, pieces = self._X, self._pieces
-        heads = self.rows.indptr[:-1].copy()
+        self._missing = self.sizes > 0  # also those that were there
+        self._grow(X.nnz)
+        np.cumsum(self.sizes, out=self._ends[1:])
+        heads = self._ends[:-1].copy()
         longest = max((_entries(X, start, stop) for start, stop in pieces), default=0)
         entry = np.empty((longest, 2), np.int32)
         buffer = np.empty(0 if X.values is None else longest, X.dtype)
@@ -107,6 +121,26 @@ class Columns:
                 raise Cancelled
             _transpose.deal(X, heads, *self._arrays, entry, buffer, start, stop)
         self._missing = None
+
+    def _grow(self, size: int) -> None:
+        """Let the arrays have room for so many entries, in place where they can if they hold much:
+        a copy would take as much again."""
+        X, (indices, values), held = self._X, self._arrays, int(self._ends[-1])
+        if size <= len(indices):
+            return
+        size = min(size + X.nnz // _SPARE, max(size, X.nnz))
+        entries = 0 if X.values is None else size
+        hold(self.rows, None, None)
+        if held <= size // _LITTLE:
+            # new arrays of this size may have huge pages
+            self._arrays = np.empty(size, np.int32), np.empty(entries, X.dtype)
+            for new, old in zip(self._arrays, (indices, values), strict=True):
+                new[:held] = old[:held]
+        else:
+            indices.resize(size, refcheck=False)
+            values.resize(entries, refcheck=False)
+        indices, values = self._arrays
+        hold(self.rows, None if X.values is None else values, indices)
 
 
 def _entries(X: Rows, start: int, stop: int) -> int:

@@ -12,10 +12,13 @@ __all__ = ["violations", "working_set"]
 def violations(problem: Problem, w: np.ndarray, v: np.ndarray) -> np.ndarray:
     """How far the slope along each weight is from what optimality allows; v = -(slope of the
     loss)."""
-    slope = problem.l2 * w - v
-    size = -slope if problem.positive else np.abs(slope)
-    return np.where(w == 0, np.maximum(size - problem.l1, 0.0),
-                    np.abs(slope + problem.l1 * np.sign(w)))
+    far = v.copy() if problem.positive else np.abs(v)
+    far -= problem.l1
+    np.maximum(far, 0.0, out=far)
+    # of many weights few are not 0
+    on = np.flatnonzero(w)
+    far[on] = np.abs(problem.l2 * w[on] - v[on] + problem.l1 * np.sign(w[on]))
+    return far
 
 
 def working_set(w: np.ndarray, worth: np.ndarray, smallest: int, fewest_new: int) -> np.ndarray:

@@ -13,7 +13,7 @@ from fastlin._core import primal_cd as _primal
 from fastlin._primal_cd import Search, solve
 from fastlin._problem import Certificate, Problem
 from fastlin._quadratic import Model
-from fastlin._transpose import transposed
+from fastlin._transpose import Columns, transposed
 
 LOSSES = ["squared_error", "log_loss", "squared_hinge", "squared_epsilon_insensitive"]
 SEED = np.zeros(4, np.uint64)
@@ -367,7 +367,9 @@ def test_columns_that_are_not_needed_are_not_transposed(shape):
     dense = sparse.random(*shape, 0.1, random_state=0).toarray()
     for loss in LOSSES:
         p = problem(sparse.csr_matrix(dense), dense, loss)
-        whole = Search(p, transposed(p.X))
+        whole_columns = Columns(p.X)
+        whole_columns.need_all()
+        whole = Search(p, whole_columns)
         p = replace(p, l1=0.6 * whole.largest_l1())
         expected, search = whole.run(p, 1e-9, 1000), Search(p)
         found = search.run(p, 1e-9, 1000)
@@ -451,7 +453,8 @@ def test_heavy_columns_are_settled_and_no_others(free, positive, monkeypatch):
     assert 2 < many < 40
     w, z = rng.normal(size=d) * (0.1 if not positive else 0.0), rng.normal(size=n)
     begun, r = w.copy(), h * z
-    heavy, b = _quadratic.settle_heaviest(model, np.sort(chosen), l1, l2, positive, w, r)
+    heavy, b = _quadratic.settle_heaviest(model, np.sort(chosen), size.sum(), l1, l2, positive,
+                                          w, r)
     assert size[heavy].sum() == size[by_size[:many]].sum()
     others = np.setdiff1d(np.arange(d), heavy)
     np.testing.assert_array_equal(w[others], begun[others])
@@ -463,5 +466,5 @@ def test_heavy_columns_are_settled_and_no_others(free, positive, monkeypatch):
     assert stands.any() and not stands.all()
     assert np.all((slope if positive else np.abs(slope))[stands] <= l1 + 1e-12)
     np.testing.assert_allclose(slope[~stands], l1 * np.sign(w[heavy][~stands]), atol=1e-12)
-    few = _quadratic.settle_heaviest(model, heavy, l1, l2, positive, w, r)
+    few = _quadratic.settle_heaviest(model, heavy, size.sum(), l1, l2, positive, w, r)
     assert len(few[0]) == 0 and few[1] == 0

@@ -6,6 +6,7 @@ from layouts import LAYOUTS
 from scipy import sparse
 
 from fastlin import _transpose, as_rows
+from fastlin._parallel import Cancelled
 from fastlin._transpose import Columns, transposed
 
 pytestmark = pytest.mark.memory
@@ -83,18 +84,60 @@ def test_columns_one_after_the_other(monkeypatch, layout, piece):
 
 
 def test_many_columns_or_many_times_are_all():
-    dense = np.random.default_rng(0).normal(size=(30, 20))
+    dense = np.random.default_rng(0).normal(size=(30, 40))
     columns = Columns(as_rows(sparse.csr_matrix(dense)))
-    columns.need(np.arange(14))
+    columns.need(np.arange(33))
     assert columns.whole
     columns = Columns(as_rows(sparse.csr_matrix(dense)))
     for j in range(_transpose._FEW_TIMES):
         columns.need(np.array([j]))
         columns.need(np.array([j]))
         assert not columns.whole
-    columns.need(np.array([19]))
+    columns.need(np.array([39]))
     assert columns.whole
     np.testing.assert_array_equal(columns.rows.toarray(), dense.T)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
+def test_they_hold_no_others_in_whatever_order_they_join(layout):
+    X, dense = layout.make(40, 60)
+    rows, asked = as_rows(X), np.zeros(60, bool)
+    if rows.layout == "dense":
+        return
+    size = np.diff(transposed(rows).indptr)
+    columns, rng = Columns(rows), np.random.default_rng(0)
+    assert columns.longest == size.max()
+    for few in rng.permutation(60)[:45].reshape(9, 5):
+        columns.need(few)
+        asked[few] = True
+        held = columns.rows
+        assert held.nnz == size[asked].sum()
+        assert held.nnz <= len(held.indices) <= held.nnz + rows.nnz // _transpose._SPARE
+        assert held.values is None or len(held.values) == len(held.indices)
+        np.testing.assert_array_equal(held.toarray()[asked], dense.T[asked])
+        assert not held.toarray()[~asked].any()
+
+
+@pytest.mark.parametrize("everything", [False, True])
+def test_what_was_cut_off_is_written_when_it_is_needed_again(monkeypatch, everything):
+    monkeypatch.setattr(_transpose, "_PIECE", 10)
+    monkeypatch.setattr(_transpose, "_LEAST_PIECE", 1)
+    dense = np.random.default_rng(0).normal(size=(30, 20))
+    columns, looks = Columns(as_rows(sparse.csr_matrix(dense))), iter([False, True])
+    columns.need(np.array([4, 11]))
+    with monkeypatch.context() as cut:
+        cut.setattr(_transpose, "is_cancelled", lambda: next(looks))
+        with pytest.raises(Cancelled):
+            columns.need(np.arange(20 if everything else 8))
+    assert not columns.whole
+    for some in ([2, 4, 7, 15], [0, 6, 11]):
+        columns.need(np.array(some))
+        held = columns.rows
+        # all rows have an entry; others of the columns may still be as they were left
+        for j in some:
+            run = slice(held.indptr[j], held.indptr[j + 1])
+            np.testing.assert_array_equal(held.indices[run], np.arange(30))
+            np.testing.assert_array_equal(held.values[run], dense[:, j])
 
 
 def test_rows_longer_than_what_is_looked_through_at_once():

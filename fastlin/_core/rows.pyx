@@ -133,26 +133,35 @@ def _locked(array):
 def make_rows(str layout, Py_ssize_t n, Py_ssize_t d, values, indices, indptr, dtype):
     """`Rows` over arrays that the door has checked: contiguous, of the right types, in range."""
     cdef Rows X = Rows.__new__(Rows)
-    cdef const int32_t[::1] index_view
     cdef const int64_t[::1] indptr_view
-    cdef const float[::1] float_view
-    cdef const double[::1] double_view
     X.c.layout = LAYOUTS[layout]
     X.c.n, X.c.d, X.c.width = n, d, -1
-    X.c.values = X.c.indices = X.c.indptr = NULL
-    X.values, X.indices, X.indptr = _locked(values), _locked(indices), _locked(indptr)
+    X.c.indptr = NULL
+    X.indptr = _locked(indptr)
     X.dtype = np.dtype(dtype)
     X.is_float32 = X.dtype == np.float32
     X._longest_square = -1  # not measured yet
+    if indices is not None and indptr is None:
+        X.c.width = len(indices) // n if n else 0
+    if indptr is not None:
+        indptr_view = indptr
+        X.c.indptr = &indptr_view[0]
+    hold(X, values, indices)
+    return X
+
+
+def hold(Rows X, values, indices):
+    """Let rows have these arrays of entries. But for `make_rows` it is for `Columns` alone, whose
+    arrays grow: none in the meantime."""
+    cdef const int32_t[::1] index_view
+    cdef const float[::1] float_view
+    cdef const double[::1] double_view
+    X.c.values = X.c.indices = NULL
+    X.values, X.indices = _locked(values), _locked(indices)
     if indices is not None:
         index_view = indices
         if index_view.shape[0]:
             X.c.indices = &index_view[0]
-        if indptr is None:
-            X.c.width = index_view.shape[0] // n if n else 0
-    if indptr is not None:
-        indptr_view = indptr
-        X.c.indptr = &indptr_view[0]
     if values is not None:
         if X.is_float32:
             float_view = values.reshape(-1)
@@ -162,7 +171,6 @@ def make_rows(str layout, Py_ssize_t n, Py_ssize_t d, values, indices, indptr, d
             double_view = values.reshape(-1)
             if double_view.shape[0]:
                 X.c.values = &double_view[0]
-    return X
 
 
 def longest_square(Rows X, const real[::1] values, Py_ssize_t start, Py_ssize_t stop):

@@ -6,6 +6,13 @@ from numpy.typing import NDArray
 from .rows import Rows
 
 def count(X: Rows, ends: NDArray[np.int64], start: int, stop: int) -> None: ...
+def spread(
+    ends: NDArray[np.int64],
+    wanted: NDArray[np.uint8],
+    sizes: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    values: NDArray[Any],
+) -> None: ...
 def deal(
     X: Rows,
     heads: NDArray[np.int64],

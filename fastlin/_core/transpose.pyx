@@ -8,6 +8,7 @@ buffer, and then each run to its columns: either step writes to a few hundred pl
 import numpy as np
 
 from libc.stdint cimport uint8_t
+from libc.string cimport memmove
 
 from .c cimport FL_SIGNED, fl_row_size, fl_row_start, fl_signed_column, int32_t, int64_t, real
 from .rows cimport Rows
@@ -26,6 +27,30 @@ def count(Rows X, int64_t[::1] ends, Py_ssize_t start, Py_ssize_t stop):
     with nogil:
         for k in range(fl_row_start(&X.c, start), fl_row_start(&X.c, stop)):
             ends[(fl_signed_column(indices[k]) if signed else indices[k]) + 1] += 1
+
+
+def spread(int64_t[::1] ends, const uint8_t[::1] wanted, const int32_t[::1] sizes,
+           int32_t[::1] rows, real[::1] values):
+    """Move columns up, so that there is room for the entries of those that are `wanted` (1, others
+    0), `sizes[j]` of column j. The column has its entries from `ends[j]` to `ends[j + 1]`, before
+    and afterwards; `rows`, and `values` where there are any, are long enough for all."""
+    cdef Py_ssize_t j, size, d = wanted.shape[0]
+    cdef int64_t start, stop = ends[d], to = stop
+    with nogil:
+        for j in range(d):
+            if wanted[j]:
+                to += sizes[j] - (ends[j + 1] - ends[j])
+        # from the last on: none is written over that has not moved
+        for j in range(d - 1, -1, -1):
+            start = ends[j]
+            size = stop - start
+            ends[j + 1] = to
+            to -= sizes[j] if wanted[j] else size
+            if size > 0 and to != start:
+                memmove(&rows[to], &rows[start], size * sizeof(int32_t))
+                if values.shape[0] > 0:
+                    memmove(&values[to], &values[start], size * sizeof(real))
+            stop = start
 
 
 def deal(Rows X, int64_t[::1] heads, int32_t[::1] rows, real[::1] values, int32_t[:, ::1] entry,
