@@ -27,6 +27,7 @@ MODULES = {
     "blocks": [],
     "transpose": [],
     "primal_cd": [],
+    "homotopy": [],
     "newton": [],
     "sgd": [],
     "dual_cd": [],

@@ -10,6 +10,7 @@ import numpy as np
 
 from ._blocks import matvec
 from ._gram import MOST_TURNS, GramPath, is_for_products
+from ._homotopy import Homotopy, is_for_homotopy
 from ._primal_cd import Search
 from ._problem import Fit, Problem
 from ._quadratic import add_columns
@@ -44,10 +45,15 @@ def alpha_grid(search: Search, l1_ratio: float, eps: float, n_alphas: int) -> np
 def path(search: Search, problem: Problem, l1_ratio: float, alphas: np.ndarray, tol: float,
          max_iter: int) -> Iterator[Fit]:
     """The answer for each penalty, in the order given."""
-    last = None
+    last, begun = None, None
+    lasso = problem.loss == "squared_error" and l1_ratio == 1
+    steps = Homotopy(problem) if lasso and is_for_homotopy(problem.X) else None
     for alpha in alphas:
-        l1, l2 = float(alpha * l1_ratio), float(alpha * (1 - l1_ratio))
-        last = search.run(replace(problem, l1=l1, l2=l2), tol, max_iter, last)
+        here = replace(problem, l1=float(alpha * l1_ratio), l2=float(alpha * (1 - l1_ratio)))
+        if steps is not None and here.l1 > 0:
+            last = begun = steps.run(here, tol, max_iter)
+        if begun is None or not begun.converged:
+            last = search.run(here, tol, max_iter, last)
         yield last
 
 

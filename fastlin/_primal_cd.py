@@ -20,12 +20,13 @@ import numpy as np
 from ._core import primal_cd as _primal
 from ._face import Face
 from ._gram import MOST_TURNS, Gram, GramPath, is_for_products
+from ._homotopy import Homotopy, is_for_homotopy
 from ._isa import ISA
 from ._primal_parts import Part, Squares
 from ._problem import Certificate, Fit, Problem
 from ._quadratic import Descent, Model, add_columns, heaviest_first, settle_heaviest
 from ._transpose import Columns
-from ._working_set import violations, working_set
+from ._working_set import first_of, violations, working_set
 
 __all__ = ["Search", "solve"]
 
@@ -84,6 +85,11 @@ def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
     the working sets allow. Columns take their turns in order, so `seed` changes nothing."""
     squares = problem.loss == "squared_error" and problem.l1 > 0 and start is None
     if not squares or not is_for_products(problem.X):
+        if squares and is_for_homotopy(problem.X):
+            begun = Homotopy(problem).run(problem, tol, max_iter)
+            if begun.converged:
+                return begun
+            return Search(problem).run(problem, tol, max_iter, begun, begun.n_iter)
         return Search(problem).run(problem, tol, max_iter, start)
     # most of what a search takes on little data is the price of calls
     begun = GramPath(problem, np.array([problem.l1]), np.array([problem.l2]))
@@ -148,7 +154,10 @@ class Search:
             if certificate.gap > 0.5 * last:
                 share = max(0.1 * share, _SMALLEST_SHARE)
             last = certificate.gap
-            chosen = working_set(w, part.worth(violation), part.smallest_set, part.new_at_least)
+            worth = part.worth(violation)
+            chosen = working_set(w, worth, part.smallest_set, part.new_at_least)
+            if part.begins_with_few and not w.any():
+                chosen = first_of(chosen, worth, self._copied.sizes)
             if not w.any() and problem.l1:
                 chosen = np.union1d(chosen, part.likely(v, chosen))
             # what is not optimal at 0 is much, what is or nearly is so later on may soon be chosen

@@ -34,6 +34,7 @@ class Part:
     # columns of a working set at least, and those of them that are new; the share of l1 that slopes
     # are beyond where their columns may soon be needed
     smallest_set, new_at_least, soon = 100, 0, 0.7
+    begins_with_few = False
     w: np.ndarray
     b: float
 
@@ -92,10 +93,12 @@ class Part:
 class Squares(Part):
     """The squared error: `r` holds s_i (y_i - z_i) / S."""
 
+    begins_with_few = True
+
     def __init__(self, problem: Problem, copied: Columns):
         super().__init__(problem, copied)
         self.gram = Gram(problem.X, self.model)
-        self.new_at_least = _A_CALL // max(copied.longest, 1)
+        self.new_at_least = _A_CALL // int(copied.sizes.max(initial=1))
 
     @cached_property
     def _bend(self) -> np.ndarray:
@@ -135,20 +138,7 @@ class Squares(Part):
         return 0.5 * self._square + self.problem.penalty(self.w)
 
     def dual(self, v: np.ndarray) -> float:
-        return self._dual(v, self._square, float(self.r @ self.problem.y))
-
-    def _dual(self, v: np.ndarray, square: float, along: float) -> float:
-        """D at the best multiple of the residuals, given sum_i r_i^2 / h_i and r.y."""
-        problem = self.problem
-        size = v if problem.positive else np.abs(v)
-        largest = float(size.max(initial=0.0))
-        most = problem.l1 / largest if largest > 0 else np.inf
-        scale = float(np.clip(along / square if square > 0 else 1.0, 0.0, most))
-        value = scale * along - 0.5 * scale * scale * square
-        if problem.l2 > 0:
-            excess = np.maximum(size - problem.l1, 0.0)
-            value = max(value, along - 0.5 * square - float(excess @ excess) / (2 * problem.l2))
-        return value
+        return self.problem.dual_of_squares(v, self._square, float(self.r @ self.problem.y))
 
     def descend(self, chosen: np.ndarray, most: int, gap: float, least: float) -> int:
         """Turns over the chosen weights, until their own duality gap is a share of the whole one
@@ -166,12 +156,12 @@ class Squares(Part):
             before = descent.turns
             descent.run(min(_CHECK, limit - before), enough)
             self.gram.spent += (descent.turns - before) * descent.entries
-            if descent.gap(self._dual, problem.y) <= goal or descent.turns >= most:
+            if descent.gap(problem.dual_of_squares, problem.y) <= goal or descent.turns >= most:
                 return descent.turns
             if self.gram.admits(chosen):
                 return descent.turns + self.gram.descend(
                     chosen, problem.l1, problem.l2, problem.positive, self.w, self.r,
-                    most - descent.turns, 0.1 * goal, self._dual,
+                    most - descent.turns, 0.1 * goal, problem.dual_of_squares,
                 )[0]
             if descent.turns >= limit:
                 return descent.turns

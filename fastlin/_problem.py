@@ -118,6 +118,19 @@ class Problem:
             penalty = float(excess @ excess) / (2 * self.l2)
         return float(-total / self.total_weight - penalty)
 
+    def dual_of_squares(self, v: np.ndarray, square: float, along: float) -> float:
+        """D of the squared error at the best multiple of r_i = (s_i/S) (y_i - z_i), which sum to 0
+        where b is free, given v = X^T r, sum_i (s_i/S) (y_i - z_i)^2 and r.y."""
+        size = v if self.positive else np.abs(v)
+        largest = float(size.max(initial=0.0))
+        most = self.l1 / largest if largest > 0 else np.inf
+        scale = float(np.clip(along / square if square > 0 else 1.0, 0.0, most))
+        value = scale * along - 0.5 * scale * scale * square
+        if self.l2 > 0:
+            excess = np.maximum(size - self.l1, 0.0)
+            value = max(value, along - 0.5 * square - float(excess @ excess) / (2 * self.l2))
+        return value
+
     def project(self, a: np.ndarray) -> np.ndarray:
         """Dual variables with sum_i s_i a_i = 0: those of the sign with the larger sum shrink.
 

@@ -57,17 +57,15 @@ class Columns:
     def __init__(self, X: Rows):
         self._X, self._left = X, _FEW_TIMES
         self._missing: np.ndarray | None = None
-        self.longest = len(X)  # at least as many entries as any column has
-        if X.layout == "dense":
-            self.rows = _dense(X)
-            return
         n, d = X.shape
+        if X.layout == "dense":
+            self.rows, self.sizes = _dense(X), np.full(d, n, np.int32)
+            return
         self._pieces = _pieces(X)
         ends = np.zeros(d + 1, np.int64)
         for start, stop in self._pieces:
             _transpose.count(X, ends, start, stop)
         self.sizes = ends[1:].astype(np.int32)
-        self.longest = int(self.sizes.max(initial=0))
         self._missing = self.sizes > 0
         ends[:] = 0
         self._ends = ends

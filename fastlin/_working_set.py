@@ -6,7 +6,10 @@ import numpy as np
 
 from ._problem import Problem
 
-__all__ = ["violations", "working_set"]
+__all__ = ["first_of", "violations", "working_set"]
+
+# The first working set has this share of all entries, or so many columns.
+_FIRST, _LEAST_FIRST = 0.05, 20
 
 
 def violations(problem: Problem, w: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -32,3 +35,13 @@ def working_set(w: np.ndarray, worth: np.ndarray, smallest: int, fewest_new: int
         able = able[np.argpartition(-new[able], room)[:room]]
     support[able] = True
     return np.flatnonzero(support)
+
+
+def first_of(chosen: np.ndarray, worth: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Those of a working set with which to begin where all weights are 0, given how many entries
+    each column has: few, for what heavy columns have in common some of them explain, and the others
+    would leave again."""
+    order = chosen[np.argsort(-worth[chosen], kind="stable")]
+    most = _FIRST * sizes.sum(dtype=np.int64)
+    many = int(np.searchsorted(np.cumsum(sizes[order], dtype=np.int64), most, "right"))
+    return np.sort(order[: max(_LEAST_FIRST, many)])

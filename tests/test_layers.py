@@ -106,6 +106,7 @@ WRITTEN = {
         "production", "starts", "children", "sizes", "begins", "order", "ordered", "rank",
     },
     "gram": {"out", "place", "room", "total", "shift", "first", "last"},
+    "homotopy": {"L", "places", "sign", "w", "v", "active", "d", "u", "a", "r"},
     "joint": {
         "b", "V", "u", "paid", "moments", "packed", "last", "collected", "value", "gradient", "out",
         "w",
@@ -183,7 +184,8 @@ def test_parallel_does():
 CALLERS = {
     "_blocks.py", "_cells.py", "_centred.py", "_class_counts.py", "_columns.py", "_counts.py",
     "_data.py", "_delimited.py", "_dual_cd.py", "_gram_levels.py",
-    "_dual_lanes.py", "_dual_newton.py", "_epochs.py", "_face.py", "_gram.py", "_isa.py",
+    "_dual_lanes.py", "_dual_newton.py", "_epochs.py", "_face.py", "_gram.py", "_homotopy.py",
+    "_isa.py",
     "_category_hashes.py", "_column_scales.py", "_far_columns.py", "_hstack.py", "_indicators.py",
     "_joint_dual.py", "_joint_dual_newton.py", "_joint_model.py",
     "_joint_problem.py",

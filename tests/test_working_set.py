@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from fastlin import Lasso, LogisticRegression, _primal_cd, _primal_parts
-from fastlin._working_set import working_set
+from fastlin import Lasso, LogisticRegression, _primal_cd, _primal_parts, as_rows
+from fastlin._transpose import Columns
+from fastlin._working_set import first_of, working_set
 
 
 def by_sorting(w, worth, smallest, fewest_new):
@@ -48,6 +50,7 @@ def test_a_search_by_small_sets_ends_at_the_same_optimum(monkeypatch):
     whole = [m.fit(X, y if isinstance(m, Lasso) else y > 0) for m in learners()]
     monkeypatch.setattr(_primal_cd, "working_set", watched)
     monkeypatch.setattr(_primal_parts, "_A_CALL", 1)
+    monkeypatch.setattr(_primal_cd, "is_for_homotopy", lambda X: False)
     for model, twin in zip(learners(), whole, strict=True):
         sizes.clear()
         model.fit(X, y if isinstance(model, Lasso) else y > 0)
@@ -55,3 +58,23 @@ def test_a_search_by_small_sets_ends_at_the_same_optimum(monkeypatch):
         assert np.max(model.duality_gap_) <= 1e-9
         np.testing.assert_allclose(model.objective_, twin.objective_, rtol=1e-8)
         np.testing.assert_allclose(model.coef_, twin.coef_, atol=1e-4)
+
+
+def test_the_first_set_holds_few_entries():
+    """As many columns as hold a twentieth of all entries, those worth most; or twenty."""
+    rng = np.random.default_rng(1)
+    X = sparse.random(400, 500, density=0.05, format="csr", random_state=2)
+    X = sparse.hstack([X, rng.normal(size=(400, 30))]).tocsr()
+    worth = rng.permutation(530) + 1.0
+    for heavy in (False, True):
+        worth[500:] += 1000.0 * heavy
+        chosen = np.flatnonzero(worth > 100)
+        found = first_of(chosen, worth, Columns(as_rows(X)).sizes)
+        by_worth = chosen[np.argsort(-worth[chosen])]
+        sizes, held, many = np.diff(X.tocsc().indptr), 0, 0
+        while held + sizes[by_worth[many]] <= 0.05 * X.nnz:
+            held, many = held + sizes[by_worth[many]], many + 1
+        assert found.tolist() == sorted(by_worth[: max(20, many)].tolist())
+        assert (many < 20) == heavy
+    dense = Columns(as_rows(rng.normal(size=(50, 1000)))).sizes
+    assert len(first_of(np.arange(1000), np.ones(1000), dense)) == 50

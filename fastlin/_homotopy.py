@@ -1,0 +1,188 @@
+"""The lasso with few dense rows along its path: exact, and with as many steps as weights change.
+
+The support is no larger than the number of rows, so that the optimum of a face is cheap, and from
+the penalty at which all weights are 0 down the optima change along lines (`homotopy.pyx`). Slopes
+along all columns are looked at only where the penalty has fallen to a share: until then the path is
+followed among those columns whose slopes are the largest, and if others would have joined, it is
+followed once more with them (Tibshirani et al. 2012, "Strong rules for discarding predictors in
+lasso-type problems", have the same check). The last look gives the duality gap.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ._blocks import rmatvec
+from ._centred import Centred, is_denselike
+from ._core import homotopy as _homotopy
+from ._core.rows import Rows
+from ._parallel import Cancelled, is_cancelled
+from ._problem import Certificate, Fit, Problem
+from ._row_slices import columns_taken
+
+__all__ = ["Homotopy", "is_for_homotopy"]
+
+# An event costs the more, the more rows there are, and there are more of them.
+_MOST_ROWS = 128
+# Columns among which the path is followed, in numbers of rows; and the share to which the penalty
+# falls before all are looked at
+_AMONG, _NEXT = 4, 0.4
+# Events for each row after which turns over the weights are to do better
+_EVENTS_PER_ROW = 20
+# Multiplications per call of the kernel: some 20 ms
+_PER_CALL = 2e7
+# A slope further than this above the penalty, relative to it, is no rounding.
+_ROUNDING = 1e-9
+
+
+def is_for_homotopy(X: Rows) -> bool:
+    """Whether the path is the best way to one penalty, too."""
+    return len(X) <= _MOST_ROWS and is_denselike(X)
+
+
+class _Place(NamedTuple):
+    """An optimum: its penalty, the active columns, their signs, weights and Cholesky factor."""
+
+    penalty: float
+    chosen: np.ndarray
+    sign: np.ndarray
+    w: np.ndarray
+    factor: np.ndarray
+
+
+class Homotopy:
+    """The path of the squared error, for one penalty after the other."""
+
+    def __init__(self, problem: Problem):
+        self._rows = Centred(problem)
+        n = len(problem.y)
+        self._root = np.sqrt(self._rows.share)
+        mean = float(self._rows.share @ problem.y) if problem.fit_intercept else 0.0
+        self._y, self._u, self._r = self._root * (problem.y - mean), np.empty(n), np.empty(n)
+        self._zero = problem.mean_loss(np.zeros(n))
+        self._problem, self._l2 = problem, np.nan
+
+    def _begin(self, problem: Problem) -> None:
+        """Go to where all weights are 0."""
+        self._l2 = problem.l2
+        # more weights than rows need an L2 penalty
+        room = len(self._y) if not self._l2 else _AMONG * len(self._y)
+        self._d, self._sign, self._w = np.empty((3, room))
+        self._places, self._factor = np.empty(room, np.int64), np.empty((room, room))
+        self._r[:] = self._y
+        self._look()
+        size = self._v if problem.positive else np.abs(self._v)
+        none = np.empty(0)
+        self._place = _Place(float(size.max(initial=0.0)), none.astype(np.int64), none, none,
+                             np.empty((0, 0)))
+        self._among = none.astype(np.int64)
+        self._gathered_at = np.inf
+
+    def _look(self) -> None:
+        """The slopes along all weights."""
+        pull = self._root * self._r
+        if self._problem.fit_intercept:
+            pull -= self._rows.share * pull.sum()
+        self._pull, self._v = pull, rmatvec(self._rows.X, pull)
+
+    def run(self, problem: Problem, tol: float, max_iter: int) -> Fit:
+        """The optimum for the penalty of `problem`, which has the data of this path, or how far
+        half of `max_iter` events have come."""
+        self._problem = problem
+        if problem.l2 != self._l2 or problem.l1 > self._place.penalty:
+            self._begin(problem)
+        left = most = min(_EVENTS_PER_ROW * len(self._y), max_iter // 2)
+        while True:
+            certificate = self._certificate(problem)
+            good = certificate.relative_gap <= tol and (
+                len(self._place.chosen) > 0 or self._place.penalty <= problem.l1 * (1 + _ROUNDING))
+            if good or left <= 0 or self._place.penalty <= problem.l1:
+                return self._fit(problem, certificate, good, most - left)
+            left = self._go_on(problem, left)
+
+    def _go_on(self, problem: Problem, left: int) -> int:
+        """To the next penalty where all slopes are looked at: events left."""
+        place, v = self._place, self._v
+        target = max(problem.l1, _NEXT * place.penalty)
+        if target < _NEXT * self._gathered_at:
+            self._gather(self._best(place.chosen, v))
+            self._gathered_at = place.penalty
+        while True:
+            left = self._follow(place, v, target, problem, left)
+            reached = self._place.penalty
+            self._look()
+            size = self._v if problem.positive else np.abs(self._v)
+            size = size.copy() if problem.positive else size
+            size[self._among] = 0.0
+            missed = np.flatnonzero(size > reached * (1 + _ROUNDING))
+            if left <= 0 or not len(missed):
+                return left
+            most = _AMONG * len(self._y)
+            if len(missed) > most:
+                missed = missed[np.argpartition(-size[missed], most)[:most]]
+            self._gather(np.union1d(self._among, missed))
+
+    def _best(self, kept: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """The columns with the largest slopes, and those kept, ascending."""
+        size, most = v.copy() if self._problem.positive else np.abs(v), _AMONG * len(self._y)
+        size[kept] = np.inf
+        if len(size) <= most:
+            return np.arange(len(size))
+        return np.sort(np.argpartition(-size, most)[:most])
+
+    def _gather(self, among: np.ndarray) -> None:
+        """Copy columns, centred and scaled by the rows' weights."""
+        self._among = among
+        self._raw = columns_taken(self._rows.X, among).toarray()
+        columns = np.subtract(self._raw.T, self._rows.centre[among, None], dtype=np.float64)
+        columns *= self._root
+        self._columns = np.ascontiguousarray(columns)
+        self._a, self._active = np.empty(len(among)), np.empty(len(among), np.uint8)
+
+    def _follow(self, place: _Place, v: np.ndarray, target: float, problem: Problem,
+                left: int) -> int:
+        """Follow the path from a place: events left."""
+        count, penalty, n = len(place.chosen), place.penalty, len(self._y)
+        self._places[:count] = np.searchsorted(self._among, place.chosen)
+        self._sign[:count], self._w[:count] = place.sign, place.w
+        self._factor[:count, :count] = place.factor
+        v = v[self._among]
+        self._active[:] = 0
+        self._active[self._places[:count]] = 1
+        per_call = max(1, int(_PER_CALL / max(1, n * (n + len(v)))))
+        while left > 0 and penalty > target:
+            if is_cancelled():
+                raise Cancelled
+            events, count, penalty = _homotopy.follow(
+                self._columns, problem.l2, problem.positive, penalty, target, count, self._places,
+                self._sign, self._w, self._factor, v, self._active, min(left, per_call), self._d,
+                self._u, self._a,
+            )
+            left -= events
+        _homotopy.polish(self._columns, problem.l2, penalty, count, self._places, self._sign,
+                         self._w, self._factor, self._y, self._r, self._d)
+        self._place = _Place(penalty, self._among[self._places[:count]], self._sign[:count].copy(),
+                             self._w[:count].copy(), self._factor[:count, :count].copy())
+        return left
+
+    def _certificate(self, problem: Problem) -> Certificate:
+        """That of the present weights for the penalty of `problem`."""
+        square = float(self._r @ self._r)
+        objective = 0.5 * square + problem.penalty(self._place.w)
+        dual = problem.dual_of_squares(self._v, square, float(self._pull @ problem.y))
+        return Certificate.of(objective, dual, self._zero)
+
+    def _fit(self, problem: Problem, found: Certificate, good: bool, events: int) -> Fit:
+        """The present weights, with P at the very weights."""
+        place = self._place
+        w, z, b = np.zeros(problem.X.shape[1]), np.zeros(len(problem.y)), 0.0
+        w[place.chosen] = place.w
+        if len(place.chosen):
+            z = self._raw[:, np.searchsorted(self._among, place.chosen)] @ place.w
+        if problem.fit_intercept:
+            b = float(problem.weighted(problem.y - z).sum())
+        objective = problem.primal(z + b, w)
+        certificate = Certificate.of(objective, found.objective - found.gap, self._zero)
+        return Fit(w, b, max(1, events), certificate, good)
