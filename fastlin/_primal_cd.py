@@ -194,16 +194,14 @@ class _Curved(Part):
     def look(self) -> np.ndarray:
         problem = self.problem
         pull, bend = np.empty_like(self.z), np.empty_like(self.z)
-        self._loss = float(_primal.expand(
-            ISA, problem.code, problem.loss_parameter, self.z, problem.y, problem.weight,
-            1.0 / problem.total_weight, 0.0, pull, bend))
-        if len(problem.weight) or problem.loss != "log_loss":
+        total = _primal.expand(ISA, problem.code, problem.loss_parameter, self.z, problem.y,
+                               problem.weight, 1.0, 0.0, pull, bend)
+        del bend
+        self._loss = float(total) / problem.total_weight
+        if len(problem.weight):
             pull = -problem.slopes(self.z)
-        else:
-            # the bits of slopes, which their share of the mean has not
-            _primal.expand(ISA, problem.code, problem.loss_parameter, self.z, problem.y,
-                           _NO_WEIGHTS, 1.0, 0.0, pull, bend)
         self.a = problem.project(pull)
+        del pull
         return self._slopes(problem.weighted(self.a))
 
     def _bends(self, chosen: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
 """The transpose of `Rows`: its rows are the columns, for solvers that go by column.
 
 Values keep their type and ones stay without values, so it takes as much memory as the rows do, and
-a buffer of a twelfth of that, at most 32 MB. `Columns` holds only those columns that somebody asks
+a buffer of a fiftieth of that, at most 32 MB. `Columns` holds only those columns that somebody asks
 for.
 """
 
@@ -17,7 +17,7 @@ __all__ = ["Columns", "transposed"]
 
 # Entries per call of the kernel: enough for runs that fill their lines, 20 ms of work; and at most
 # this share of all, down to what fits the cache: 16 bytes of room are needed for each.
-_PIECE, _SHARE, _LEAST_PIECE = 1 << 21, 16, 1 << 16
+_PIECE, _SHARE, _LEAST_PIECE = 1 << 21, 64, 1 << 15
 # Share of the entries from which on all columns are written together, and how many times some are
 # before: each time all of X is looked through
 _MOST_AT_ONCE, _FEW_TIMES = 0.7, 24
