@@ -70,8 +70,8 @@ _SAME_CURVATURE = 0.1
 # whole steps succeed
 _FIRST_FLOOR, _LEAST_FLOOR, _FLOOR_FALL, _MOST_BEND = 1e-2, 1e-6, 0.25, 2.0
 # Newton steps on the weights that are not 0: not before a step lowers the objective by less than
-# this share of it, and in the round from 0, whose columns are not yet all, than that
-_NOT_YET, _NOT_AT_FIRST = 0.1, 3e-3
+# this share of it
+_NOT_YET = 0.1
 # How many, with as many products each far from the optimum and near it
 _MOST_FACE_STEPS, _FEW_PRODUCTS, _MOST_PRODUCTS, _NEAR = 10, 12, 100, 1e-4
 # They end where one gains less than this share of what turns over the columns do in its time.
@@ -178,7 +178,6 @@ class _Curved(Part):
         self.z = self._responses()
         self._kept: Model | None = None
         self._gram: Gram | None = None
-        self._first = not w.any()
         self._fall = 1.0  # of the objective in the last step, as a share of it
         problem = self.problem
         self._damping = _FIRST_DAMPING
@@ -265,7 +264,6 @@ class _Curved(Part):
                 break
         speed = (begin - after) / max(1, work)
         turns += self._along_the_face(r, h, loss, most - turns, speed)
-        self._first = False
         if self.columns.indptr is not None and not self._floor:
             loss, w, slopes = self._expand(self.z, r, h), self.w.copy(), r.copy()
             model = Model(self.columns, h.copy(), 0.0, problem.fit_intercept)
@@ -279,9 +277,9 @@ class _Curved(Part):
     def _along_the_face(self, r: np.ndarray, h: np.ndarray, loss: float, most: int,
                         speed: float) -> int:
         """Newton steps on the weights that are not 0: how many."""
-        steps, problem, not_yet = 0, self.problem, _NOT_AT_FIRST if self._first else _NOT_YET
+        steps, problem = 0, self.problem
         for _ in range(_MOST_FACE_STEPS):
-            if self._fall > not_yet or problem.positive or steps >= most:
+            if self._fall > _NOT_YET or problem.positive or steps >= most:
                 break
             face = Face(problem, self.model, self.w, r, h)
             near = self._fall < _NEAR
