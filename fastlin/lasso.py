@@ -20,7 +20,8 @@ __all__ = ["ElasticNet", "ElasticNetCV", "Lasso", "LassoCV", "RegularizationPath
 _IDLE = """precompute : {kind}, default={default!r}
         Accepted for scikit-learn's sake: no Gram matrix is needed here.
     max_iter : int, default=1000
-        Largest number of turns over the weights of the working sets.
+        Largest number of turns over the weights of the working sets; where the path is followed [4]_
+        (dense columns of at most 128 rows), half as many events of it come before any turn.
     tol : float, default=1e-4
         Largest duality gap relative to the objective, > 0."""
 _LAST = """positive : bool, default=False
@@ -42,7 +43,8 @@ _ANSWER = """coef_ : ndarray of shape (n_features,)
     sparse_coef_ : csr_matrix of shape (1, n_features)
         The weights as a sparse matrix.
     n_iter_ : int
-        Turns over the weights of the working sets, >= 1.
+        Turns over the weights of the working sets, >= 1; where the path is followed, its events
+        count as well.
     objective_ : float
         The objective at these weights.
     dual_gap_ : float
@@ -75,7 +77,9 @@ _REFERENCES = """.. [1] R. Tibshirani, "Regression shrinkage and selection via t
     .. [2] J. Friedman, T. Hastie, R. Tibshirani, "Regularization paths for generalized linear
        models via coordinate descent", Journal of Statistical Software 33, 2010.
     .. [3] M. Massias, A. Gramfort, J. Salmon, "Celer: a fast solver for the lasso with dual
-       extrapolation", ICML 2018."""
+       extrapolation", ICML 2018.
+    .. [4] M. R. Osborne, B. Presnell, B. A. Turlach, "A new approach to variable selection in
+       least squares problems", IMA Journal of Numerical Analysis 20, 2000."""
 
 
 class _SparseCoefMixin:
