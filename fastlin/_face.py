@@ -115,9 +115,10 @@ class Face:
 
     def step(self, d: np.ndarray, z: np.ndarray, before: float,
              expand: Callable[[np.ndarray, np.ndarray, np.ndarray], float]
-             ) -> tuple[np.ndarray, float] | None:
-        """Go along d as far as the objective falls: (responses, change of the intercept); w, r and
-        h become those of the place. None where it does not fall, and nothing has changed."""
+             ) -> tuple[np.ndarray, float, float] | None:
+        """Go along d as far as the objective falls: (responses, change of the intercept, mean
+        loss); w, r and h become those of the place. None where it does not fall, and nothing has
+        changed."""
         problem, old = self.problem, self.w[self.chosen]
         r, h = np.empty_like(z), np.empty_like(z)
         penalty = problem.penalty(old)
@@ -136,7 +137,7 @@ class Face:
                     and abs(rise - float(r @ along)) <= 0.5 * abs(slope))
             if slope < 0 and (value <= before + _SUFFICIENT * slope or same):
                 self.w[self.chosen], self.r[:], self.h[:] = new, r, h
-                return z + along, t * self.more - float(self.mean @ change)
+                return z + along, t * self.more - float(self.mean @ change), loss
         return None
 
 

@@ -90,6 +90,12 @@ class Homotopy:
     def run(self, problem: Problem, tol: float, max_iter: int) -> Fit:
         """The optimum for the penalty of `problem`, which has the data of this path, or how far
         half of `max_iter` events have come."""
+        # an answer that is not finite is not good, and turns over the weights are to do better
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return self._run(problem, tol, max_iter)
+
+    def _run(self, problem: Problem, tol: float, max_iter: int) -> Fit:
+        """`run`, whatever numbers come up on the way."""
         self._problem = problem
         if problem.l2 != self._l2 or problem.l1 > self._place.penalty:
             self._begin(problem)
@@ -98,7 +104,7 @@ class Homotopy:
             certificate = self._certificate(problem)
             good = certificate.relative_gap <= tol and (
                 len(self._place.chosen) > 0 or self._place.penalty <= problem.l1 * (1 + _ROUNDING))
-            if good or left <= 0 or self._place.penalty <= problem.l1:
+            if good or left <= 0 or not problem.l1 < self._place.penalty < np.inf:
                 return self._fit(problem, certificate, good, most - left)
             left = self._go_on(problem, left)
 
@@ -185,4 +191,4 @@ class Homotopy:
             b = float(problem.weighted(problem.y - z).sum())
         objective = problem.primal(z + b, w)
         certificate = Certificate.of(objective, found.objective - found.gap, self._zero)
-        return Fit(w, b, max(1, events), certificate, good)
+        return Fit(w, b, max(1, events) if good else events, certificate, good)

@@ -15,7 +15,7 @@ import numpy as np
 from . import _parallel
 from ._core.rows import Rows
 from ._data import as_rows
-from ._exact import check_size
+from ._exact import check_size, check_squares
 from ._exceptions import warn_convergence
 from ._far_columns import Shift
 from ._folds import splits_by
@@ -208,7 +208,9 @@ def _problem(rows: Rows, y: Any, sample_weight: Any, options: dict[str, Any]) ->
     numeric = loss == "squared_error"
     target = check_target(y, _CALLER, numeric=numeric, n_samples=rows.shape[0])
     weight = check_sample_weight(sample_weight, rows.shape[0])
-    if not numeric:
+    if numeric:
+        check_squares(target)
+    else:
         classes, codes = encode_labels(target)
         if len(classes) != 2:
             raise ValueError(f"y must hold two classes for loss {loss!r}, got {len(classes)}: "

@@ -1,5 +1,6 @@
 """Regularisation paths: one penalty after the other from the strongest on, each from the last
-answer, on one transposed copy of the rows; and the error of each on rows left out."""
+answer, on one transposed copy of the rows or event by event; and the error of each on rows left
+out."""
 
 from __future__ import annotations
 
@@ -45,15 +46,19 @@ def alpha_grid(search: Search, l1_ratio: float, eps: float, n_alphas: int) -> np
 def path(search: Search, problem: Problem, l1_ratio: float, alphas: np.ndarray, tol: float,
          max_iter: int) -> Iterator[Fit]:
     """The answer for each penalty, in the order given."""
-    last, begun = None, None
+    last = None
     lasso = problem.loss == "squared_error" and l1_ratio == 1
     steps = Homotopy(problem) if lasso and is_for_homotopy(problem.X) else None
     for alpha in alphas:
         here = replace(problem, l1=float(alpha * l1_ratio), l2=float(alpha * (1 - l1_ratio)))
+        turns = 0
         if steps is not None and here.l1 > 0:
-            last = begun = steps.run(here, tol, max_iter)
-        if begun is None or not begun.converged:
-            last = search.run(here, tol, max_iter, last)
+            last = steps.run(here, tol, max_iter)
+            turns = last.n_iter
+            if last.converged:
+                yield last
+                continue
+        last = search.run(here, tol, max_iter, last, turns)
         yield last
 
 
@@ -81,8 +86,9 @@ def fold_errors(problem: Problem, columns: Columns, train: np.ndarray, test: np.
             z = matvec(few, fit.coef, fit.intercept)
         else:
             # the columns of few weights; a copy of the rows would cost more
-            z = np.full(n, fit.intercept)
-            add_columns(columns.rows, np.flatnonzero(fit.coef), fit.coef, z)
+            z, support = np.full(n, fit.intercept), np.flatnonzero(fit.coef)
+            columns.need(support)
+            add_columns(columns.rows, support, fit.coef, z)
             z = z[test]
         left = problem.y[test] - z
         errors[k] = float(weight[test] @ np.square(left)) / total

@@ -161,8 +161,9 @@ class Search:
             if not w.any() and problem.l1:
                 chosen = np.union1d(chosen, part.likely(v, chosen))
             # what is not optimal at 0 is much, what is or nearly is so later on may soon be chosen
-            self._copied.need(chosen, np.abs(v) > part.soon * problem.l1 if w.any() else None)
-            del v, violation  # the descent has room for vectors of its own
+            size = v if problem.positive else np.abs(v)
+            self._copied.need(chosen, size > part.soon * problem.l1 if w.any() else None)
+            del v, violation, worth, size  # the descent has room for vectors of its own
             turns += max(1, part.descend(chosen, max_iter - turns, share * certificate.gap,
                                          share * tol * objective))
 
@@ -193,12 +194,13 @@ class _Curved(Part):
     def look(self) -> np.ndarray:
         problem = self.problem
         pull, bend = np.empty_like(self.z), np.empty_like(self.z)
-        total = _primal.expand(ISA, problem.code, problem.loss_parameter, self.z, problem.y,
-                               problem.weight, 1.0, 0.0, pull, bend)
+        loss, weight = (problem.code, problem.loss_parameter), problem.weight
+        total = _primal.expand(ISA, *loss, self.z, problem.y, _NO_WEIGHTS, 1.0, 0.0, pull, bend)
+        if len(weight):
+            total = _primal.expand(ISA, *loss, self.z, problem.y, weight, 1.0, 0.0,
+                                   np.empty_like(self.z), bend)
         del bend
         self._loss = float(total) / problem.total_weight
-        if len(problem.weight):
-            pull = -problem.slopes(self.z)
         self.a = problem.project(pull)
         del pull
         return self._slopes(problem.weighted(self.a))
@@ -291,9 +293,8 @@ class _Curved(Part):
                 self._damping = min(1.0, 10 * self._damping)
                 break
             self._damping = max(_LEAST_DAMPING, 0.3 * self._damping)
-            self.z, change = found
+            self.z, change, loss = found
             self.b += change
-            loss = problem.mean_loss(self.z)
             after = loss + problem.penalty(self.w)
             whole = len(face.chosen) == np.count_nonzero(self.w[face.chosen])
             if whole or before - after < _WORTH * products * speed:

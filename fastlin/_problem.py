@@ -209,14 +209,17 @@ class Certificate:
     @classmethod
     def of(cls, objective: float, dual: float, zero: float, least: float = LEAST) -> Certificate:
         """From P, D and P at w = 0, of which `least` is the least that a gap is relative to."""
-        gap = max(0.0, objective - dual)
-        proven = min(gap, objective) if np.isfinite(gap) else gap
-        return cls(objective, gap, proven / max(objective, least * zero, 1e-300))
+        gap = objective - dual
+        if not gap < np.inf:  # what has overflowed proves nothing
+            return cls(objective, np.inf, np.inf)
+        gap = max(0.0, gap)
+        return cls(objective, gap, min(gap, objective) / max(objective, least * zero, 1e-300))
 
     @staticmethod
     def progress(objective: float, dual: float, zero: float) -> float:
         """P - D relative to P, whatever it is: how far an ascent is."""
-        return max(0.0, objective - dual) / max(objective, LEAST * zero, 1e-300)
+        gap = objective - dual
+        return max(0.0, gap) / max(objective, LEAST * zero, 1e-300) if gap < np.inf else np.inf
 
     @classmethod
     def measured(cls, problem: Problem, w: np.ndarray, b: float,

@@ -20,8 +20,8 @@ __all__ = ["ElasticNet", "ElasticNetCV", "Lasso", "LassoCV", "RegularizationPath
 _IDLE = """precompute : {kind}, default={default!r}
         Accepted for scikit-learn's sake: no Gram matrix is needed here.
     max_iter : int, default=1000
-        Largest number of turns over the weights of the working sets; where the path is followed [4]_
-        (dense columns of at most 128 rows), half as many events of it come before any turn.
+        Largest number of turns over the weights of the working sets; where the path is followed
+        (dense columns of at most 128 rows [4]_), half as many events of it come before any turn.
     tol : float, default=1e-4
         Largest duality gap relative to the objective, > 0."""
 _LAST = """positive : bool, default=False
@@ -430,7 +430,7 @@ def regularization_path(X: Any, y: Any, *, loss: str = "squared_error", l1_ratio
     tol : float, default=1e-4
         Largest duality gap relative to the objective, > 0.
     max_iter : int, default=1000
-        Largest number of turns over the weights of the working sets, for each alpha.
+        As in `Lasso`, for each alpha.
 
     Returns
     -------

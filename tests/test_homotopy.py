@@ -1,9 +1,20 @@
 """The path of the lasso with few rows, against optimality conditions and coordinate descent."""
 
+import warnings
+
 import numpy as np
 import pytest
+from scipy.sparse import csc_matrix, csr_matrix
 
-from fastlin import ElasticNet, Lasso, LassoCV, as_rows, regularization_path
+from fastlin import (
+    ConvergenceWarning,
+    ElasticNet,
+    Lasso,
+    LassoCV,
+    _homotopy,
+    as_rows,
+    regularization_path,
+)
 from fastlin._homotopy import Homotopy, is_for_homotopy
 from fastlin._primal_cd import Search
 from fastlin._problem import Problem
@@ -62,8 +73,7 @@ def test_meets_the_conditions_of_the_optimum(dtype, intercept, positive, weighte
         assert fit.certificate.objective == pytest.approx(again.certificate.objective, rel=1e-8)
         z = X64 @ fit.coef + fit.intercept
         P = 0.5 * np.average((y - z) ** 2, weights=weight) + problem.penalty(fit.coef)
-        assert fit.certificate.objective == pytest.approx(P, rel=1e-6 if dtype == np.float32
-                                                          else 1e-12)
+        assert fit.certificate.objective == pytest.approx(P, rel=1e-12)
 
 
 def test_the_gap_bounds_the_distance_from_the_optimum():
@@ -84,8 +94,57 @@ def test_few_events_end_where_they_are_and_turns_go_on():
     assert not fit.converged
     assert fit.n_iter == 5
     assert 0 < np.count_nonzero(fit.coef) <= 5
-    model = Lasso(problem.l1, tol=1e-6, max_iter=100_000).fit(X, y)
-    assert model.duality_gap_ <= 1e-6
+
+
+@pytest.mark.parametrize("max_iter", [1, 2, 3, 50, 100_000])
+def test_turns_go_on_where_events_end(max_iter, monkeypatch):
+    X, y = wide(seed=3)
+    problem = problem_of(X, y, l1=alpha_max(X, y, np.ones(len(y))) / 50)
+    best = Homotopy(problem).run(problem, 1e-9, 100_000).certificate.objective
+    monkeypatch.setattr(_homotopy, "_EVENTS_PER_ROW", 1)
+    ran, run = [], Search.run
+    monkeypatch.setattr(Search, "run", lambda *args: ran.append(args[-1]) or run(*args))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = Lasso(problem.l1, tol=1e-6, max_iter=max_iter).fit(X, y)
+        path = regularization_path(X, y, alphas=[problem.l1], tol=1e-6, max_iter=max_iter)
+    events = min(len(y), max_iter // 2)
+    assert ran == [events, events]
+    for n_iter, objective in ((model.n_iter_, model.objective_),
+                              (path.n_iters[0], path.objectives[0])):
+        assert events < n_iter <= max_iter
+        # a turn at least has been taken, which brings more than half of the way
+        assert objective - best < 0.5 * (0.5 * y.var() - best)
+        assert objective - best <= 1e-6 * best or max_iter < 100_000
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("kind", [csr_matrix, csc_matrix])
+def test_sparse_rows_with_many_entries_are_chosen_for_as_dense_ones(kind, n_jobs):
+    X, y = wide(n=60, d=1000)
+    X = np.where(np.random.default_rng(0).random(X.shape) < 0.3, X, 0.0)
+    assert is_for_homotopy(as_rows(csr_matrix(X)))
+    dense = LassoCV(tol=1e-8, max_iter=100_000).fit(X, y)
+    sparse = LassoCV(tol=1e-8, max_iter=100_000, n_jobs=n_jobs).fit(kind(X), y)
+    np.testing.assert_allclose(sparse.mse_path_, dense.mse_path_, rtol=1e-6)
+    assert sparse.alpha_ == pytest.approx(dense.alpha_, rel=1e-12)
+
+
+def test_a_path_to_no_penalty_goes_on_to_it():
+    X, y = wide(n=10, d=600)
+    path = regularization_path(X, y, alphas=[0.1, 0.0], tol=1e-6, max_iter=100_000)
+    assert path.objectives[1] < 1e-6 * path.objectives[0]
+
+
+def test_targets_whose_squares_overflow_are_refused():
+    X, y = wide()
+    for call in (lambda y: regularization_path(X * 1e50, y), lambda y: Lasso().fit(X, y),
+                 lambda y: regularization_path(X * 1e50, y, alphas=[1.0])):
+        with pytest.raises(ValueError, match="squares do not overflow"):
+            call(y * 1e300)
+    # and what overflows all the same ends, and is not called good
+    problem = problem_of(X, y * 1e300, l1=1.0)
+    assert not Homotopy(problem).run(problem, 1e-3, 1000).converged
 
 
 def test_columns_that_depend_on_each_other():
