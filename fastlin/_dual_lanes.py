@@ -63,7 +63,7 @@ _FEW_BYTES = 1 << 24
 # Columns or rows per call of a kernel that goes over a table with a line for each: some
 # milliseconds.
 _LINES_PER_CALL = 1 << 19
-_NO_PLACE = np.empty(0, np.int32)
+_NO_PLACE, _NO_SQUARES = np.empty(0, np.int32), np.empty(0)
 
 
 def _lanes_of(n_models: int) -> int:
@@ -243,16 +243,13 @@ class DualPass(Cancellable):
             model.intercept = at["offset"] + self.centre.square * at["sum"] - at["centre_sum"]
 
     def _hand_out(self, table: np.ndarray, n_lanes: int, lanes: list[int], out: list[Any],
-                  place: np.ndarray = _NO_PLACE) -> np.ndarray:
-        """Fills a vector for each of some lanes; returns their squares."""
-        chosen, squares, size = np.array(lanes, dtype=np.int64), np.zeros(len(lanes)), 0
-        if lanes:
-            size = len(out[0])
+                  place: np.ndarray = _NO_PLACE, squares: np.ndarray = _NO_SQUARES) -> None:
+        """Fills a vector for each of some lanes; unless it is empty, `squares` adds up theirs."""
+        chosen, size = np.array(lanes, dtype=np.int64), len(out[0]) if lanes else 0
         for first in range(0, size, _LINES_PER_CALL):
             self._look()
             last = min(first + _LINES_PER_CALL, size)
             _multi.gather(table, n_lanes, chosen, out, place, first, last, squares)
-        return squares
 
     def _drop(self, lanes: _Lanes, done: list[int], active: dict[int, DualModel],
               gaps: dict[int, list[float]]) -> _Lanes:
@@ -289,8 +286,8 @@ class DualPass(Cancellable):
             _multi.add_rows(ISA, L, X, by, w, room, start, stop)
         for start, stop in self._pieces(L):
             _multi.respond_rows(ISA, L, X, w, by, room, start, stop)
-        coefs, place = [model.coef for model in models], stream.place
-        squares = self._hand_out(w, L, list(range(len(models))), coefs, place)
+        coefs, squares = [model.coef for model in models], np.zeros(len(models))
+        self._hand_out(w, L, list(range(len(models))), coefs, stream.place, squares)
         b, mean = self._intercepts(models, sides, by)
         for lane, model in enumerate(models):
             total = float(sides.total[lane])

@@ -147,7 +147,7 @@ class Squares(Part):
         chosen = model.varying(chosen)
         descent = Descent(model, chosen, problem.l1, problem.l2, problem.positive, self.w, self.r,
                           True)
-        cost = max(descent.entries, 1) / problem.X.nnz
+        cost = max(descent.entries, 1) / max(problem.X.nnz, 1)
         goal = max(least, gap * min(1.0, 3 * cost))
         enough = 0.003 * goal
         cheap = max(_LOOKS / cost, _CHEAP / max(descent.entries, 1), _CHECK)

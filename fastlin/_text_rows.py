@@ -23,6 +23,8 @@ __all__ = [
 # Entries after which rows are enough to tell from how many there will be, and how many are asked
 # for at once then.
 _TRIAL, _PLENTY = 1 << 16, 1 << 24
+# Blocks of the present size ahead of which pages are begun.
+_AHEAD = 4
 
 
 class CsrArrays(NamedTuple):
@@ -84,7 +86,19 @@ class _Segment:
     def __init__(self, size: int, dtype: Any):
         self.ends = [np.zeros(1, np.int64)]
         self.indices, self.data = np.empty(size, np.int32), np.empty(size, dtype)
-        self.used = 0
+        self.used = self.begun = 0
+        self._beginning = threading.Lock()
+
+    def begin(self, last: int, ahead: int) -> None:
+        """Begin the pages of entries up to `last`, and up to `ahead` if no other thread is at it:
+        two at a time take twice as long."""
+        if self._beginning.acquire(blocking=last > self.begun):
+            try:
+                for array in (self.indices, self.data) if ahead > self.begun else ():
+                    begin_pages(array[self.begun : ahead].view(np.uint8))
+                self.begun = max(self.begun, ahead)
+            finally:
+                self._beginning.release()
 
     def arrays(self) -> CsrArrays:
         """Return the three arrays, cut to size."""
@@ -119,8 +133,7 @@ class BlocksOutput:
     def take_block(self, hasher: TextHasher, number: int, block: Block, first_row: int) -> None:
         """Hash the block of a number, counted from 0, whose first row is `first_row`; Ctrl-C is
         seen between the calls."""
-        with self._lock:
-            rows = self._free.pop() if self._free else CountedRows()
+        rows = self._spare()
         rows.begin(block.n_documents)
         hasher.load(block)
         while (status := hasher.count(rows)) != DONE:
@@ -133,13 +146,21 @@ class BlocksOutput:
             while (rows := self._held.pop(self._next, None)) is not None:
                 placed.append((rows, *self._place(rows)))
                 self._next += 1
-        for rows, segment, first, last in placed:
+        for rows, segment, first, last, ahead in placed:
+            segment.begin(last, ahead)
             hasher.write(rows, segment.indices[first:last], segment.data[first:last])
-        with self._lock:
-            self._free += [rows for rows, *_ in placed]
+            self._free.append(rows)
 
-    def _place(self, rows: CountedRows) -> tuple[_Segment, int, int]:
-        """Say where rows go, the next in order."""
+    def _spare(self) -> CountedRows:
+        """Rows that nobody needs, to be used again."""
+        try:
+            return self._free.pop()
+        except IndexError:
+            return CountedRows()
+
+    def _place(self, rows: CountedRows) -> tuple[_Segment, int, int, int]:
+        """Say where rows go, the next in order, and up to where pages are to be begun: for blocks
+        to come too, so that they are there when another thread needs them."""
         nnz = rows.nnz
         self._n_rows += rows.n_rows
         self._nnz += nnz
@@ -155,9 +176,11 @@ class BlocksOutput:
         first = segment.used
         segment.ends.append(rows.ends[1:] + first)
         segment.used += nnz
-        for array in (segment.indices, segment.data):
-            begin_pages(array[first : segment.used].view(np.uint8))
-        return segment, first, segment.used
+        ahead = segment.used + _AHEAD * nnz
+        if self._expected_rows is not None and self._n_rows:
+            left = self._nnz * (self._expected_rows - self._n_rows) // self._n_rows
+            ahead = min(ahead, segment.used + left)
+        return segment, first, segment.used, ahead
 
     def arrays(self, n_jobs: int | None) -> CsrArrays:
         """Return the three arrays, once all blocks are put."""

@@ -74,6 +74,10 @@
 #  include <immintrin.h>
 #  define FL_WIDE_TEXT
 #endif
+/* Whether this processor has all of that. */
+#define FL_CPU_READS_WIDE_TEXT() \
+    (FL_CPU_SUPPORTS("avx512vbmi2") && FL_CPU_SUPPORTS("avx512bw") \
+     && FL_CPU_SUPPORTS("avx512dq") && FL_CPU_SUPPORTS("avx512vl") && FL_CPU_SUPPORTS("bmi2"))
 
 /* Checks that cost time: on only under FASTLIN_DEBUG, where a failure ends the process with the
  * file and line. */

@@ -28,6 +28,19 @@ extern const struct fl_gram_kernels fl_gram_avx512;
 extern const struct fl_packed_kernels fl_packed_avx512[2];
 #endif
 
+#ifdef FL_WITH_AVX2
+#  define FL_OF_AVX2(x) x
+#else
+#  define FL_OF_AVX2(x) NULL
+#endif
+#ifdef FL_WITH_AVX512
+#  define FL_OF_AVX512(x) x
+#else
+#  define FL_OF_AVX512(x) NULL
+#endif
+/* What there is of each instruction set, in the order of their numbers. */
+#define FL_PER_ISA(base, avx2, avx512) {base, FL_OF_AVX2(avx2), FL_OF_AVX512(avx512)}
+
 static const struct fl_multi_table *const tables[FL_N_ISAS][2] = {
     {&fl_multi_base_f32, &fl_multi_base_f64},
 #ifdef FL_WITH_AVX2
@@ -42,89 +55,23 @@ static const struct fl_multi_table *const tables[FL_N_ISAS][2] = {
 #endif
 };
 
-static const struct fl_descent_kernels *const descent_tables[FL_N_ISAS] = {
-    fl_exact_base_f32,
-#ifdef FL_WITH_AVX2
-    fl_exact_avx2_f32,
-#else
-    NULL,
-#endif
-#ifdef FL_WITH_AVX512
-    fl_exact_avx512_f32,
-#else
-    NULL,
-#endif
-};
+static const struct fl_descent_kernels *const descent_tables[FL_N_ISAS] =
+    FL_PER_ISA(fl_exact_base_f32, fl_exact_avx2_f32, fl_exact_avx512_f32);
 
-static const struct fl_certifying_kernels *const certifying_tables[FL_N_ISAS] = {
-    fl_exact_base_f64,
-#ifdef FL_WITH_AVX2
-    fl_exact_avx2_f64,
-#else
-    NULL,
-#endif
-#ifdef FL_WITH_AVX512
-    fl_exact_avx512_f64,
-#else
-    NULL,
-#endif
-};
+static const struct fl_certifying_kernels *const certifying_tables[FL_N_ISAS] =
+    FL_PER_ISA(fl_exact_base_f64, fl_exact_avx2_f64, fl_exact_avx512_f64);
 
-static fl_logs_kernel *const logs_tables[FL_N_ISAS] = {
-    fl_logs_base,
-#ifdef FL_WITH_AVX2
-    fl_logs_avx2,
-#else
-    NULL,
-#endif
-#ifdef FL_WITH_AVX512
-    fl_logs_avx512,
-#else
-    NULL,
-#endif
-};
+static fl_logs_kernel *const logs_tables[FL_N_ISAS] =
+    FL_PER_ISA(fl_logs_base, fl_logs_avx2, fl_logs_avx512);
 
-static const struct fl_logistic_kernels *const logistic_tables[FL_N_ISAS] = {
-    &fl_logistic_base,
-#ifdef FL_WITH_AVX2
-    &fl_logistic_avx2,
-#else
-    NULL,
-#endif
-#ifdef FL_WITH_AVX512
-    &fl_logistic_avx512,
-#else
-    NULL,
-#endif
-};
+static const struct fl_logistic_kernels *const logistic_tables[FL_N_ISAS] =
+    FL_PER_ISA(&fl_logistic_base, &fl_logistic_avx2, &fl_logistic_avx512);
 
-static const struct fl_gram_kernels *const gram_tables[FL_N_ISAS] = {
-    &fl_gram_base,
-#ifdef FL_WITH_AVX2
-    &fl_gram_avx2,
-#else
-    NULL,
-#endif
-#ifdef FL_WITH_AVX512
-    &fl_gram_avx512,
-#else
-    NULL,
-#endif
-};
+static const struct fl_gram_kernels *const gram_tables[FL_N_ISAS] =
+    FL_PER_ISA(&fl_gram_base, &fl_gram_avx2, &fl_gram_avx512);
 
-static const struct fl_packed_kernels *const packed_tables[FL_N_ISAS] = {
-    fl_packed_base,
-#ifdef FL_WITH_AVX2
-    fl_packed_avx2,
-#else
-    NULL,
-#endif
-#ifdef FL_WITH_AVX512
-    fl_packed_avx512,
-#else
-    NULL,
-#endif
-};
+static const struct fl_packed_kernels *const packed_tables[FL_N_ISAS] =
+    FL_PER_ISA(fl_packed_base, fl_packed_avx2, fl_packed_avx512);
 
 const char *fl_isa_name(int isa) {
     static const char *const names[] = {

@@ -1,6 +1,7 @@
 /* Compiled once per type and instruction set. What comes out are a table named FL_MULTI_TABLE, and
  * one of what exact models call, FL_EXACT_TABLE: of float, their descent; of double, that is with
- * FL_MULTI_DOUBLE defined, their certificates, and fl_logs of fl_math.h as FL_LOGS. */
+ * FL_MULTI_DOUBLE defined, their certificates, with fl_logs of fl_math.h as FL_LOGS and the
+ * logistic loss of many rows as FL_LOGISTIC_TABLE. */
 #include "fl_logistic.h"
 #include "fl_multi.h"
 

@@ -15,8 +15,7 @@
 #ifndef FL_SVMLIGHT_WIDE_H
 #define FL_SVMLIGHT_WIDE_H
 
-#include "fl_svmlight.h"
-#include "fl_svmlight_words.h"
+#include "fl_svmlight_entry.h"
 
 /* How many bytes of text must stand before an entry that is read here. */
 #define PLAIN_BEFORE 40
@@ -287,6 +286,45 @@ FL_INLINE int64_t lay_out_numbers(fl_svm_laid_out *laid, const fl_svm_places *pl
     return n;
 }
 
+/* Whether fewer than FEW entries with one space behind each are known to follow: so few are not
+ * worth laying out. */
+#define FEW 4
+FL_INLINE int are_few(const fl_svm_places *places)
+{
+    const uint16_t *at = places->at + places->next;
+    for (int k = 1; k < 2 * FEW; k += 2) {
+        if (places->next + k > places->count || places->base[at[k]] != ' ') {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* The entries from p on one by one, up to the first that is not as most are. */
+FL_INLINE const uint8_t *take_few(fl_svm *s, fl_svm_places *places, const uint8_t *p,
+                                  int64_t *previous, int *sorted)
+{
+    while (places->next < places->count && s->n_entries < s->entry_room) {
+        const uint8_t *colon = places->base + places->at[places->next];
+        const uint8_t *stop = places->base + places->at[places->next + 1];
+        uint32_t index;
+        if (!plain_entry(p, colon, stop, &index, &s->values[s->n_entries])
+            || index < s->lowest_index || !ends_token(*stop)) {
+            break;
+        }
+        *sorted &= index > *previous;
+        *previous = index;
+        s->columns[s->n_entries++] = (int32_t)index;
+        places->next += 2;
+        p = stop;
+        if (*stop != ' ') {
+            break;
+        }
+        p++;
+    }
+    return p;
+}
+
 /* Entries from the token at p on, up to one that take_entry must read; see take_entries. */
 static const uint8_t *take_regular(fl_svm *s, fl_svm_places *places, const uint8_t *p,
                                    int64_t *previous, int *sorted)
@@ -301,6 +339,9 @@ static const uint8_t *take_regular(fl_svm *s, fl_svm_places *places, const uint8
         /* the token must begin right behind the separator before */
         if (most <= 0 || places->base + (int16_t)places->at[places->next - 1] + 1 != p) {
             return p;
+        }
+        if (ones && are_few(places)) {
+            return take_few(s, places, p, previous, sorted);
         }
         n = ones ? lay_out_ones(&laid, places, most) : lay_out_numbers(&laid, places, most);
         const uint16_t *at = places->at + places->next;

@@ -12,9 +12,7 @@ const fl_text_kernels *fl_text_kernels_of(int32_t isa)
 {
 #if defined(FL_X86) && defined(FL_WITH_AVX512)
     extern const fl_text_kernels fl_text_avx512;
-    if (isa >= FL_ISA_AVX512_NUMBER && FL_CPU_SUPPORTS("avx512vbmi2")
-        && FL_CPU_SUPPORTS("avx512bw") && FL_CPU_SUPPORTS("avx512dq")
-        && FL_CPU_SUPPORTS("avx512vl") && FL_CPU_SUPPORTS("bmi2"))
+    if (isa >= FL_ISA_AVX512_NUMBER && FL_CPU_READS_WIDE_TEXT())
         return &fl_text_avx512;
 #endif
 #if defined(FL_X86) && defined(FL_WITH_AVX2)

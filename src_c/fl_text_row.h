@@ -23,7 +23,7 @@ int64_t fl_text_squares(const fl_text_entry *row, int64_t n)
     return sum;
 }
 
-int64_t fl_text_counting(const fl_text_entry *row, int64_t n, fl_text_entry *FL_RESTRICT kept)
+int64_t fl_text_counting(const fl_text_entry *row, int64_t n, fl_text_entry *kept)
 {
     int64_t n_kept = 0, i = 0;
 #ifdef FL_WIDE_TEXT

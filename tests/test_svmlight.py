@@ -83,6 +83,10 @@ def test_zero_based():
         ValueError, match=r"bytes, line 1: the index of '0:5' is 0, but zero_based=Fa"
     ):
         load_svmlight_file(zeros, zero_based=False)
+    for value in "1", "1.5":  # also far in a line
+        entries = " ".join(f"{index}:{value}" for index in [*range(1, 30), 0, 31])
+        with pytest.raises(ValueError, match=f"the index of '0:{value}' is 0, but zero_based=Fal"):
+            load_svmlight_file(f"1 {entries}\n".encode(), zero_based=False)
 
 
 def test_largest_index():

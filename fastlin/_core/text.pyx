@@ -317,26 +317,45 @@ cdef class TextHasher:
                 return status
 
     cdef fl_text_status _count(self, CountedRows rows) noexcept nogil:
-        """Do as `_advance` does."""
+        """Do as `_advance` does; rows that are counted where they are to be need not be copied."""
         cdef int64_t budget = BUDGET
         cdef int64_t n, first
         cdef fl_text_status status
+        cdef fl_text_entry *row = self.t.entries
+        cdef fl_text_entry *own
         while True:
+            first = rows._ends[rows.n_rows]
             if self.pending:
                 n = self.t.n_entries
-                first = rows._ends[rows.n_rows]
                 if first + n > rows.capacity or rows.n_rows + 1 >= rows._ends.shape[0]:
                     return FL_TEXT_NEEDS_ENTRIES
-                if n == 0 or self.binary:
-                    memcpy(rows.entries + first, self.t.entries, n * sizeof(fl_text_entry))
-                else:
-                    n = self.kernels.counting(self.t.entries, n, rows.entries + first)
+                if n > 0 and not self.binary:
+                    n = self.kernels.counting(row, n, rows.entries + first)
+                elif n > 0 and row != rows.entries + first:
+                    memcpy(rows.entries + first, row, n * sizeof(fl_text_entry))
+                first += n
                 rows.n_rows += 1
-                rows._ends[rows.n_rows] = first + n
+                rows._ends[rows.n_rows] = first
                 self.pending = False
+            own = self.t.entries
+            if not self.begun and first + self.t.capacity <= rows.capacity:
+                self.t.entries = rows.entries + first
             status = self._next_row(&budget)
+            row = self.t.entries
+            if own != self.t.entries and own != self.t.spare:
+                self._take_back(rows.entries + first, own)
             if not self.pending:
                 return status
+
+    cdef void _take_back(self, fl_text_entry *lent, fl_text_entry *own) noexcept nogil:
+        """Have the own buffer again in the place of the lent one, with what a row under way has
+        there; the two that a row needs may have changed places."""
+        if self.begun:
+            memcpy(own, lent, self.t.capacity * sizeof(fl_text_entry))
+        if self.t.entries == lent:
+            self.t.entries = own
+        else:
+            self.t.spare = own
 
     cdef fl_text_status _next_row(self, int64_t *budget) noexcept nogil:
         """Bring the next row of the block to the entries; it is pending then."""
