@@ -90,8 +90,8 @@ class _Segment:
         self._beginning = threading.Lock()
 
     def begin(self, last: int, ahead: int) -> None:
-        """Begin the pages of entries up to `last`, and up to `ahead` if no other thread is at it:
-        two at a time take twice as long."""
+        """Begin the pages of entries up to `last`, and up to `ahead`, which is no less, if no other
+        thread is at it: two at a time take twice as long. Nothing is written behind `begun`."""
         if self._beginning.acquire(blocking=last > self.begun):
             try:
                 for array in (self.indices, self.data) if ahead > self.begun else ():
@@ -133,7 +133,8 @@ class BlocksOutput:
     def take_block(self, hasher: TextHasher, number: int, block: Block, first_row: int) -> None:
         """Hash the block of a number, counted from 0, whose first row is `first_row`; Ctrl-C is
         seen between the calls."""
-        rows = self._spare()
+        with self._lock:
+            rows = self._free.pop() if self._free else CountedRows()
         rows.begin(block.n_documents)
         hasher.load(block)
         while (status := hasher.count(rows)) != DONE:
@@ -149,14 +150,8 @@ class BlocksOutput:
         for rows, segment, first, last, ahead in placed:
             segment.begin(last, ahead)
             hasher.write(rows, segment.indices[first:last], segment.data[first:last])
-            self._free.append(rows)
-
-    def _spare(self) -> CountedRows:
-        """Rows that nobody needs, to be used again."""
-        try:
-            return self._free.pop()
-        except IndexError:
-            return CountedRows()
+        with self._lock:
+            self._free += [rows for rows, *_ in placed]
 
     def _place(self, rows: CountedRows) -> tuple[_Segment, int, int, int]:
         """Say where rows go, the next in order, and up to where pages are to be begun: for blocks
@@ -179,7 +174,7 @@ class BlocksOutput:
         ahead = segment.used + _AHEAD * nnz
         if self._expected_rows is not None and self._n_rows:
             left = self._nnz * (self._expected_rows - self._n_rows) // self._n_rows
-            ahead = min(ahead, segment.used + left)
+            ahead = min(ahead, segment.used + max(left, 0))
         return segment, first, segment.used, ahead
 
     def arrays(self, n_jobs: int | None) -> CsrArrays:

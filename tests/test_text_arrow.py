@@ -66,6 +66,38 @@ def test_blocks_of_any_length_come_in_order(params, n_jobs, dtype, monkeypatch):
             assert_same(vectorizer.transform(iter(texts)), expected)
 
 
+@pytest.mark.parametrize("params", [{}, {"binary": True}, {"norm": None, "n_features": 5}], ids=str)
+def test_rows_counted_where_they_stay_are_those_that_are_copied(params, monkeypatch):
+    # Common words go by digits, after which two buffers have changed places; rows that are too long
+    # for them are begun in one and ended in another; and some blocks have more rows than room.
+    monkeypatch.setattr("fastlin._text_blocks._BLOCK_DOCUMENTS", 7)
+    rng = np.random.default_rng(0)
+    lengths = [0, 1, 40, 300, 9000, 30_000]
+    texts = [" ".join(rng.permutation(["spam ham"] * (n // 3) + [f"w{k % 8999}" for k in range(n)]))
+             for n in rng.permutation(lengths * 5)]
+    texts += ["spam " * 50, "", "spam ham " * 9000] * 9
+    expected = HashingVectorizer(**params).transform(texts)
+    for n_jobs in (2, 3):
+        assert_same(HashingVectorizer(n_jobs=n_jobs, **params).transform(texts), expected)
+
+
+@pytest.mark.parametrize("said", [1, 40, 10**6])
+def test_a_container_may_have_more_or_less_than_it_says(said):
+    class Texts:
+        def __len__(self):
+            return said
+
+        def __iter__(self):
+            return iter(texts)
+
+    # Entries for some huge pages, in blocks of few documents.
+    rng = np.random.default_rng(0)
+    words = [f"a{k:04d}" for k in range(10_000)]
+    texts = [" ".join(rng.choice(words, n)) for n in range(1, 60_000, 1000)]
+    expected = HashingVectorizer(ngram_range=(1, 2)).transform(texts)
+    assert_same(HashingVectorizer(ngram_range=(1, 2), n_jobs=2).transform(Texts()), expected)
+
+
 def test_what_a_column_may_not_hold():
     pa = pytest.importorskip("pyarrow")
     with pytest.raises(TypeError, match="Row 3: .* got None"):

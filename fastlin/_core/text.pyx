@@ -62,6 +62,9 @@ def begin_pages(uint8_t[::1] memory not None):
     """Write a zero to the beginning of each huge page in memory that nobody has written to: of
     threads that are the first in one at the same time, each clears all of it."""
     cdef int64_t k = (-<int64_t><intptr_t>&memory[0]) & (HUGE_PAGE - 1) if memory.shape[0] else 0
+    # To have the GIL again takes longer than to find nothing.
+    if k >= memory.shape[0]:
+        return
     with nogil:
         while k < memory.shape[0]:
             memory[k] = 0
@@ -251,6 +254,8 @@ cdef class TextHasher:
         """Go on with the block and append its rows to `rows`; DONE, PAUSED, TOO_MANY or TOO_LONG
         as from `advance`."""
         cdef fl_text_status status
+        if rows.capacity == 0:
+            rows.grow(4 * self.t.capacity)
         while True:
             with nogil:
                 status = self._count(rows)
@@ -319,33 +324,39 @@ cdef class TextHasher:
     cdef fl_text_status _count(self, CountedRows rows) noexcept nogil:
         """Do as `_advance` does; rows that are counted where they are to be need not be copied."""
         cdef int64_t budget = BUDGET
-        cdef int64_t n, first
-        cdef fl_text_status status
+        # Objects of several threads may share a line of the cache: what each row changes is here.
+        cdef int64_t n, n_rows = rows.n_rows, stop = rows._ends.shape[0], capacity = rows.capacity
+        cdef int64_t *ends = &rows._ends[0]
+        cdef int64_t first = ends[n_rows]
+        cdef fl_text_entry *entries = rows.entries
         cdef fl_text_entry *row = self.t.entries
         cdef fl_text_entry *own
+        cdef fl_text_status status
         while True:
-            first = rows._ends[rows.n_rows]
             if self.pending:
                 n = self.t.n_entries
-                if first + n > rows.capacity or rows.n_rows + 1 >= rows._ends.shape[0]:
-                    return FL_TEXT_NEEDS_ENTRIES
+                if first + n > capacity or n_rows + 1 >= stop:
+                    status = FL_TEXT_NEEDS_ENTRIES
+                    break
                 if n > 0 and not self.binary:
-                    n = self.kernels.counting(row, n, rows.entries + first)
-                elif n > 0 and row != rows.entries + first:
-                    memcpy(rows.entries + first, row, n * sizeof(fl_text_entry))
+                    n = self.kernels.counting(row, n, entries + first)
+                elif n > 0 and row != entries + first:
+                    memcpy(entries + first, row, n * sizeof(fl_text_entry))
                 first += n
-                rows.n_rows += 1
-                rows._ends[rows.n_rows] = first
+                n_rows += 1
+                ends[n_rows] = first
                 self.pending = False
             own = self.t.entries
-            if not self.begun and first + self.t.capacity <= rows.capacity:
-                self.t.entries = rows.entries + first
+            if not self.begun and first + self.t.capacity <= capacity:
+                self.t.entries = entries + first
             status = self._next_row(&budget)
             row = self.t.entries
             if own != self.t.entries and own != self.t.spare:
-                self._take_back(rows.entries + first, own)
+                self._take_back(entries + first, own)
             if not self.pending:
-                return status
+                break
+        rows.n_rows = n_rows
+        return status
 
     cdef void _take_back(self, fl_text_entry *lent, fl_text_entry *own) noexcept nogil:
         """Have the own buffer again in the place of the lent one, with what a row under way has
