@@ -21,7 +21,7 @@ __all__ = ["NumberedBlock", "numbered", "text_blocks"]
 
 # Characters and documents handed to C at a time: enough to hide the cost of a call and of what
 # threads wait for each other, and little memory for the encoded copies. Half as many cost two
-# threads 6 % more work.
+# threads 2 to 6 % more work.
 _BLOCK_SIZE = 1 << 19
 _BLOCK_DOCUMENTS = 4096
 
