@@ -7,6 +7,12 @@ FL_INLINE double FL_TYPED(fl_packed_dot)(struct fl_row row, const FL_REAL *P, in
                       : FL_TYPED(fl_sparse_dot)(row, P, 2, later);
 }
 
+/* What is kept for the columns of entries k to stop - 1 of a row is about to be needed. */
+FL_INLINE void FL_TYPED(fl_packed_fetch)(struct fl_row row, int64_t k, int64_t stop,
+                                         const FL_REAL *P, const int shift) {
+    for (; k < stop; k++) FL_PREFETCH_L2(P + ((int64_t)row.indices[k] << shift));
+}
+
 #ifdef FL_P_WIDE
 #  include "fl_packed_wide.inc.h"
 #endif
@@ -54,18 +60,20 @@ FL_INLINE void FL_TYPED(fl_packed_step)(const struct fl_adaptive *a, double sum_
     }
 }
 
-/* The same, with the entries of the row `later` fetched unless that is empty. P, u: FL_REAL. */
+/* The same, and what is `later` is fetched on the way. P, u: FL_REAL. */
 static void FL_TYPED(fl_packed_row)(const struct fl_adaptive *a, double sum_scale,
                                     struct fl_row row, double slope, void *P, int lazy, void *u,
-                                    struct fl_row later) {
+                                    struct fl_packed_later later) {
     const int two_moments = fl_has_two_moments(a->optimizer);
+    const int shift = two_moments || lazy ? 2 : 1;
 #ifdef FL_P_WIDE
     if (row.layout != FL_SIGNED && (u == NULL || sum_scale == 0)) {
         FL_TYPED(fl_packed_wide)(a, row, slope, P, lazy, later);
         return;
     }
 #endif
-    FL_TYPED(fl_prefetch_all)(later);
+    FL_TYPED(fl_prefetch_all)(later.row);
+    FL_TYPED(fl_packed_fetch)(later.columns, 0, later.columns.size, P, shift);
     if (two_moments && lazy) {
         FL_TYPED(fl_packed_step)(a, sum_scale, row, slope, P, 2, 1, 1, u);
     } else if (two_moments) {

@@ -84,14 +84,14 @@ FL_INLINE void FL_TYPED(fl_packed_some)(const struct FL_TYPED(fl_packed_constant
     FL_TYPED(fl_p_put_four)(own, w, ma, mb, penalty ? c->now : last);
 }
 
-/* The steps of a row, from its last entry to its first as in fl_axpy_fetching, with the memory of
- * the row `later` fetched on the way. At the beginning of the row fewer entries than a vector holds
+/* The steps of a row, from its last entry to its first as in fl_axpy_fetching, with what is
+ * `later` fetched on the way. At the beginning of the row fewer entries than a vector holds
  * may be left; the others, and stored zeros, take their steps in a place of no use. A loop of its
  * own for rows of ones saves fours of floats a sixth of AdaGrad's time. */
 FL_INLINE void FL_TYPED(fl_packed_by_some)(const struct fl_adaptive *a, struct fl_row row,
                                            double slope, FL_REAL *FL_RESTRICT P,
                                            const int optimizer, const int penalty,
-                                           const int is_ones, struct fl_row later) {
+                                           const int is_ones, struct fl_packed_later later) {
     const int shift = !penalty && !fl_has_two_moments(optimizer) ? 1 : 2;
     const struct FL_TYPED(fl_packed_constants) c = FL_TYPED(fl_packed_prepare)(a);
     const FL_VECTOR slopes = FL_P(set1)((FL_REAL)slope);
@@ -99,7 +99,7 @@ FL_INLINE void FL_TYPED(fl_packed_by_some)(const struct fl_adaptive *a, struct f
     const FL_REAL *x = (const FL_REAL *)row.values;
     int32_t few_j[FL_P_SIZE] = {0};
     FL_REAL few_x[FL_P_SIZE] = {0}, spare[4] = {0};
-    int64_t fetched = 0;
+    int64_t fetched = 0, visited = 0; /* of later.row and later.columns */
     if (row.size < FL_P_SIZE) { /* fewer than a load takes */
         memcpy(few_j, j, (size_t)row.size * sizeof *j);
         if (!is_ones) memcpy(few_x, x, (size_t)row.size * sizeof *x);
@@ -109,9 +109,13 @@ FL_INLINE void FL_TYPED(fl_packed_by_some)(const struct fl_adaptive *a, struct f
         const int64_t first = k < FL_P_SIZE ? 0 : k - FL_P_SIZE;
         const FL_VECTOR factors = is_ones ? FL_P(set1)(1) : FL_P(loadu)(x + first);
         FL_REAL *own[FL_P_SIZE];
-        if (k % FL_LINE_ENTRIES < FL_P_SIZE && fetched < later.size) {
-            FL_TYPED(fl_prefetch_entries)(later, fetched);
+        if (k % FL_LINE_ENTRIES < FL_P_SIZE && fetched < later.row.size) {
+            FL_TYPED(fl_prefetch_entries)(later.row, fetched);
             fetched += FL_LINE_ENTRIES;
+        }
+        if (visited + FL_P_SIZE <= later.columns.size) {
+            FL_TYPED(fl_packed_fetch)(later.columns, visited, visited + FL_P_SIZE, P, shift);
+            visited += FL_P_SIZE;
         }
         for (int l = 0; l < FL_P_SIZE; l++) own[l] = P + ((int64_t)j[first + l] << shift);
         unsigned missing = is_ones ? 0 : (unsigned)FL_P_ZEROS(factors);
@@ -121,15 +125,16 @@ FL_INLINE void FL_TYPED(fl_packed_by_some)(const struct fl_adaptive *a, struct f
         }
         FL_TYPED(fl_packed_some)(&c, optimizer, penalty, FL_P(mul)(slopes, factors), own);
     }
-    for (; fetched < later.size; fetched += FL_LINE_ENTRIES) {
-        FL_TYPED(fl_prefetch_entries)(later, fetched);
+    for (; fetched < later.row.size; fetched += FL_LINE_ENTRIES) {
+        FL_TYPED(fl_prefetch_entries)(later.row, fetched);
     }
+    FL_TYPED(fl_packed_fetch)(later.columns, visited, later.columns.size, P, shift);
 }
 
 /* One loop for each optimizer, */
 FL_INLINE void FL_TYPED(fl_packed_by_rule)(const struct fl_adaptive *a, struct fl_row row,
                                            double slope, FL_REAL *P, const int penalty,
-                                           const int is_ones, struct fl_row later) {
+                                           const int is_ones, struct fl_packed_later later) {
     switch (a->optimizer) {
     case FL_ADAGRAD:
         FL_TYPED(fl_packed_by_some)(a, row, slope, P, FL_ADAGRAD, penalty, is_ones, later);
@@ -148,7 +153,7 @@ FL_INLINE void FL_TYPED(fl_packed_by_rule)(const struct fl_adaptive *a, struct f
 /* penalty (`lazy` as in fl_packed.inc.h) */
 FL_INLINE void FL_TYPED(fl_packed_by_penalty)(const struct fl_adaptive *a, struct fl_row row,
                                               double slope, FL_REAL *P, int lazy,
-                                              const int is_ones, struct fl_row later) {
+                                              const int is_ones, struct fl_packed_later later) {
     if (!lazy) {
         FL_TYPED(fl_packed_by_rule)(a, row, slope, P, FL_NO_PENALTY, is_ones, later);
     } else if (a->l1 == 0) {
@@ -160,7 +165,8 @@ FL_INLINE void FL_TYPED(fl_packed_by_penalty)(const struct fl_adaptive *a, struc
 
 /* and layout, CSR or ones. */
 FL_INLINE void FL_TYPED(fl_packed_wide)(const struct fl_adaptive *a, struct fl_row row,
-                                        double slope, FL_REAL *P, int lazy, struct fl_row later) {
+                                        double slope, FL_REAL *P, int lazy,
+                                        struct fl_packed_later later) {
     if (row.layout == FL_ONES) {
         FL_TYPED(fl_packed_by_penalty)(a, row, slope, P, lazy, 1, later);
     } else {

@@ -9,13 +9,14 @@ from .c cimport (FL_SGD, adaptive_collected, adaptive_row, fl_adaptive, fl_adapt
                  fl_adaptive_intercepts, fl_adaptive_publish_f32, fl_adaptive_publish_f64,
                  fl_adaptive_step, fl_is_long, fl_joint_loss, fl_loss_add, fl_loss_settle,
                  fl_loss_sum, fl_pa_coefficient, fl_per_column, fl_per_column_add,
-                 fl_per_column_none, fl_per_column_plan, fl_per_column_weave, fl_row, fl_rows,
-                 fl_sgd_eta, fl_sgd_rule, fl_sgd_state, joint_add, joint_collect, joint_pay,
-                 joint_scores, prefetch_all, real, row_at, sgd_decay, square_norm)
+                 fl_per_column_none, fl_per_column_plan, fl_per_column_weave, fl_prefetch_columns,
+                 fl_row, fl_rows, fl_sgd_eta, fl_sgd_rule, fl_sgd_state, joint_add, joint_collect,
+                 joint_pay, joint_scores, prefetch_all, real, row_at, sgd_decay, square_norm)
 from .multi cimport packed_kernels_for
-from .packed cimport fl_packed_kernels, packed_dot
+from .packed cimport fl_packed_kernels, fl_packed_later, packed_dot
 from .rows cimport Rows
-from .sgd cimport end_step, kept_per_column, look_ahead, look_further, row_in_dot, row_in_update
+from .sgd cimport (end_step, kept_per_column, look_ahead, look_further, no_row, row_in_dot,
+                   row_in_update)
 
 # Rows of `b`, the intercepts: their values, the sum for averaging, their two moments.
 cdef enum:
@@ -201,7 +202,8 @@ def run_packed(int isa, Rows X, const double[::1] y, const double[::1] sample_we
     cdef fl_adaptive step = fl_adaptive_begin(&rule, optimizer, decay, decay1, epsilon)
     cdef const fl_packed_kernels *kernels = packed_kernels_for(isa, real is double)
     cdef fl_loss_sum total = fl_loss_sum(0, 1)
-    cdef fl_row row, later
+    cdef fl_row row, following
+    cdef fl_packed_later later
     cdef fl_per_column columns = fl_per_column_none()
     fl_per_column_add(&columns, P, packed.shape[1] * sizeof(real))
     fl_per_column_add(&columns, sums, sizeof(real))
@@ -212,19 +214,24 @@ def run_packed(int isa, Rows X, const double[::1] y, const double[::1] sample_we
             i = order[k]
             row = row_at(&X.c, i, P)
             state.t += 1
-            z = packed_dot(row, P, shift, row_in_dot(&X.c, order, k, &columns, P))
+            following, later.columns = row_in_dot(&X.c, order, k, &columns, P), no_row(&X.c)
+            if n_active and fl_is_long(row):  # as in the last step, there will be an update
+                following, later.columns = later.columns, following
+            z = packed_dot(row, P, shift, following)
             z = state.scale * z + b[VALUE, 0]
             s = sample_weight[i] if weighted else 1.0
             add_loss(&total, &rule, &z, 1, y[i], s, &g, &active, &n_active)
             state.sum_weight += s
             look_further(&X.c, y, order, fetch, k, &columns)
-            later = row_in_update(&X.c, fetch, k, P)
+            later.row = row_in_update(&X.c, fetch, k, P)
             if not (n_active and fl_is_long(row)):
-                prefetch_all(later, P)
-                later.size = 0
+                prefetch_all(later.row, P)
+                later.row.size = 0
             fl_adaptive_step(&step, &rule, state.t)
             if n_active:
                 kernels.row(&step, state.sum_scale, row, g, P, lazy, sums, later)
+            elif later.columns.size:
+                fl_prefetch_columns(&X.c, order[k + columns.ahead_in_dot], &columns)
             if rule.fit_intercept:
                 fl_adaptive_intercepts(&step, 1, &g, &b[VALUE, 0], &b[MOMENT_A, 0],
                                        &b[MOMENT_B, 0])
