@@ -199,9 +199,10 @@ _FOURS = """
         for (int k = 0; k < 23; k++) x[k] = (real)(k % 5 - 2), j[k] = k * 13 % 32;           \\
         for (int size = 0; size <= 23; size++) { /* some values are 0 */                     \\
             struct fl_row row = {layout, size, j + (23 - size), x + (23 - size)};            \\
+            const struct fl_packed_later later = {row, row};                                 \\
             a.t = size + 1;                                                                  \\
             const double slope = 0.7 - fl_packed_dot_##type(row, P, shift, row);             \\
-            fl_packed_row_##type(&a, 0, row, slope, P, lazy, NULL, row);                     \\
+            fl_packed_row_##type(&a, 0, row, slope, P, lazy, NULL, later);                   \\
         }                                                                                    \\
         for (int k = 0; k < 32 << shift; k++) {                                              \\
             visit_type visit;                                                                \\

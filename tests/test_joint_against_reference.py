@@ -7,11 +7,13 @@ from compared import (
     NAMES,
     assert_close,
     epochs,
+    labels,
     reference_arguments,
     target_of,
     trained,
 )
 from layouts import LAYOUTS
+from scipy import sparse
 
 from fastlin import (
     Perceptron,
@@ -131,6 +133,29 @@ def test_adaptive_learner_equals_the_reference(layout, optimizer, config):
     )
     for name, kept in learner.memory.items():
         assert np.array_equal(beside.memory[name], kept), name
+
+
+@pytest.mark.parametrize("config", [
+    {"loss": "log_loss", "eta0": 0.1},
+    {"loss": "hinge", "eta0": 0.1, "penalty": "l2", "alpha": 0.01},  # not every row has an update
+], ids=["log loss", "hinge with l2"])  # fmt: skip
+@pytest.mark.parametrize("optimizer", ["adagrad", "adam"])
+def test_adaptive_steps_of_long_rows_with_columns_out_of_the_cache(optimizer, config):
+    # lengths about that from which an update fetches the columns of the next row, and far above
+    rng = np.random.default_rng(0)
+    dense = np.zeros((40, 70_000))
+    for i, row in enumerate(dense):
+        size = 170 + i if i % 4 else 640 - i
+        row[rng.choice(70_000, size, replace=False)] = rng.normal(size=size) / 8
+    y, orders = labels(dense), epochs(40)
+    slow = reference.adaptive(
+        dense, y, 1, orders, optimizer=optimizer, **reference_arguments(config)
+    )
+    learner = trained(
+        sparse.csr_matrix(dense), y, orders, make_rule(**config, optimizer=optimizer),
+        puts_off=True,
+    )
+    assert_joint(learner, slow, False, np.float64)
 
 
 @pytest.mark.parametrize("average", [False, True])
