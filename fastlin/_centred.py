@@ -175,7 +175,8 @@ def kernel_matrix(X: Rows, h: np.ndarray, c: np.ndarray) -> np.ndarray:
         full = np.concatenate([block for _, block in blocks(X, h, c)])
         return matmul(full, full.T)
     csr = X.to_csr()
-    out = (csr @ csr.T).toarray().astype(np.float64)
+    # products in double: a column far from 0 leaves those in single precision no digits
+    out = (csr @ csr.T.astype(np.float64)).toarray()
     if c.any():
         along = matvec(X, c)
         out += float(c @ c) - along[:, None] - along

@@ -1,6 +1,7 @@
 """`Lasso`, `ElasticNet`, `LassoCV`, `ElasticNetCV` and `regularization_path`."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -387,3 +388,13 @@ def test_path_is_without_an_intercept_and_takes_numbers_of_alphas():
 def test_path_names_what_it_does_not_take(given, error, text):
     with pytest.raises(error, match=text):
         ElasticNet.path(X, Y, **given)
+
+
+@pytest.mark.parametrize("kind", [Lasso, ElasticNet, LassoCV, ElasticNetCV])
+def test_rows_without_entries_and_targets_far_from_zero(kind):
+    y = 1e6 + np.random.default_rng(0).normal(size=30)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # rounding may leave a gap
+        model = kind().fit(sparse.csr_matrix((30, 3)), y)
+    np.testing.assert_array_equal(model.coef_, 0.0)
+    assert model.intercept_ == pytest.approx(y.mean(), rel=1e-15)

@@ -453,3 +453,17 @@ def test_the_solver_used_is_named_and_gives_the_same_when_asked_for():
         again = Ridge(**{**options, "solver": model.solver_}).fit(rows, target)
         np.testing.assert_allclose(again.coef_, model.coef_, atol=1e-2)
     assert RidgeClassifier().fit(small, np.arange(40) % 3).solver_ == "direct"
+
+
+@pytest.mark.parametrize("shape", [(115, 189), (189, 115)])
+@pytest.mark.parametrize("far", [1e4, 1e6])
+def test_a_column_far_from_zero_in_sparse_single_precision(shape, far):
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=shape) * (rng.random(shape) < 0.05)).astype(np.float32)
+    y = X[:, 0] + 0.3 * rng.normal(size=len(X))
+    X[:, 5] = far
+    dense = Ridge(solver="direct").fit(X, y)
+    for solver in ("auto", "direct"):
+        model = Ridge(solver=solver, tol=1e-9).fit(sparse.csr_matrix(X), y)
+        assert model.duality_gap_ <= 1e-6
+        assert model.objective_ == pytest.approx(dense.objective_, rel=1e-6)
