@@ -17,6 +17,8 @@
 
 #include "fl_svmlight_entry.h"
 
+#ifdef FL_WIDE_TEXT
+
 /* How many bytes of text must stand before an entry that is read here. */
 #define PLAIN_BEFORE 40
 
@@ -364,4 +366,5 @@ static const uint8_t *take_regular(fl_svm *s, fl_svm_places *places, const uint8
     }
 }
 
+#endif
 #endif
