@@ -154,8 +154,10 @@ class BuildExt(build_ext):
             for type_name, type_macros in TYPES.items():
                 name = f"{isa}_{type_name}"
                 names = [("FL_MULTI_TABLE", f"fl_multi_{name}"),
-                         ("FL_EXACT_TABLE", f"fl_exact_{name}"), ("FL_LOGS", f"fl_logs_{isa}"),
-                         ("FL_LOGISTIC_TABLE", f"fl_logistic_{isa}")]
+                         ("FL_EXACT_TABLE", f"fl_exact_{name}")]
+                if type_name == "f64":
+                    names += [("FL_LOGS", f"fl_logs_{isa}"),
+                              ("FL_LOGISTIC_TABLE", f"fl_logistic_{isa}")]
                 macros = [*names, *type_macros]
                 tables.append(("fl_multi.c", name, macros))
             for source, folder, macros in tables:

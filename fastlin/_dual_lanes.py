@@ -22,7 +22,7 @@ from ._core.rows import Rows
 from ._dual_models import Centre, DualModel, DualStream, Sides
 from ._isa import ISA
 from ._lane_losses import LaneLosses
-from ._lanes import LANES
+from ._lanes import LANES, hand_out
 from ._parallel import Cancellable
 from ._problem import LOSS_CODES, Certificate, Fit, Problem
 from ._scores import rows_per_call
@@ -60,10 +60,8 @@ _STIFF = 8.0
 _INTERCEPT_STEPS = 50
 # Responses that take less memory than this are no matter.
 _FEW_BYTES = 1 << 24
-# Columns or rows per call of a kernel that goes over a table with a line for each: some
-# milliseconds.
-_LINES_PER_CALL = 1 << 19
-_NO_PLACE, _NO_SQUARES = np.empty(0, np.int32), np.empty(0)
+# Columns per call of a kernel that goes over all weights: some milliseconds.
+_COLUMNS_PER_CALL = 1 << 19
 
 
 def _lanes_of(n_models: int) -> int:
@@ -236,20 +234,11 @@ class DualPass(Cancellable):
     def _keep(self, lanes: _Lanes, done: list[int], models: list[DualModel]) -> None:
         """What some models have come to."""
         states = [np.empty(len(lanes.state), np.float32) for _ in done]
-        self._hand_out(lanes.state.reshape(-1), lanes.n_lanes, done, states)
+        hand_out(self._look, lanes.state.reshape(-1), lanes.n_lanes, done, states)
         for lane, model, state in zip(done, models, states, strict=True):
             at = {name: float(lanes.numbers[_FIELD[name], lane]) for name in _FIELD}
             model.state, model.offset = state, at["offset"]
             model.intercept = at["offset"] + self.centre.square * at["sum"] - at["centre_sum"]
-
-    def _hand_out(self, table: np.ndarray, n_lanes: int, lanes: list[int], out: list[Any],
-                  place: np.ndarray = _NO_PLACE, squares: np.ndarray = _NO_SQUARES) -> None:
-        """Fills a vector for each of some lanes; unless it is empty, `squares` adds up theirs."""
-        chosen, size = np.array(lanes, dtype=np.int64), len(out[0]) if lanes else 0
-        for first in range(0, size, _LINES_PER_CALL):
-            self._look()
-            last = min(first + _LINES_PER_CALL, size)
-            _multi.gather(table, n_lanes, chosen, out, place, first, last, squares)
 
     def _drop(self, lanes: _Lanes, done: list[int], active: dict[int, DualModel],
               gaps: dict[int, list[float]]) -> _Lanes:
@@ -287,7 +276,7 @@ class DualPass(Cancellable):
         for start, stop in self._pieces(L):
             _multi.respond_rows(ISA, L, X, w, by, room, start, stop)
         coefs, squares = [model.coef for model in models], np.zeros(len(models))
-        self._hand_out(w, L, list(range(len(models))), coefs, stream.place, squares)
+        hand_out(self._look, w, L, list(range(len(models))), coefs, stream.place, squares)
         b, mean = self._intercepts(models, sides, by)
         for lane, model in enumerate(models):
             total = float(sides.total[lane])
@@ -433,9 +422,9 @@ class _Lanes:
         L, d = self.n_lanes, self.stream.work.shape[1]
         new.u = self.u[: d * n_lanes]
         chosen = np.array(kept, dtype=np.int64)
-        for first in range(0, d, _LINES_PER_CALL):
+        for first in range(0, d, _COLUMNS_PER_CALL):
             _multi.compact(self.u, L, chosen, new.u, n_lanes, first,
-                           min(first + _LINES_PER_CALL, d))
+                           min(first + _COLUMNS_PER_CALL, d))
         new.state = np.zeros((len(self.state), n_lanes), np.float32)
         new.state[:, : len(kept)] = self.state[:, kept]
         new.numbers = np.zeros_like(self.numbers)

@@ -64,8 +64,9 @@ class Homotopy:
         self._zero = problem.mean_loss(np.zeros(n))
         self._problem, self._l2 = problem, np.nan
 
-    def _begin(self, problem: Problem) -> None:
+    def _begin(self) -> None:
         """Go to where all weights are 0."""
+        problem = self._problem
         self._l2 = problem.l2
         # more weights than rows need an L2 penalty
         room = len(self._y) if not self._l2 else _AMONG * len(self._y)
@@ -92,35 +93,35 @@ class Homotopy:
         half of `max_iter` events have come."""
         # an answer that is not finite is not good, and turns over the weights are to do better
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            return self._run(problem, tol, max_iter)
+            self._problem = problem
+            return self._run(tol, max_iter)
 
-    def _run(self, problem: Problem, tol: float, max_iter: int) -> Fit:
+    def _run(self, tol: float, max_iter: int) -> Fit:
         """`run`, whatever numbers come up on the way."""
-        self._problem = problem
+        problem = self._problem
         if problem.l2 != self._l2 or problem.l1 > self._place.penalty:
-            self._begin(problem)
+            self._begin()
         left = most = min(_EVENTS_PER_ROW * len(self._y), max_iter // 2)
         while True:
-            certificate = self._certificate(problem)
+            certificate = self._certificate()
             good = certificate.relative_gap <= tol and (
                 len(self._place.chosen) > 0 or self._place.penalty <= problem.l1 * (1 + _ROUNDING))
             if good or left <= 0 or not problem.l1 < self._place.penalty < np.inf:
-                return self._fit(problem, certificate, good, most - left)
-            left = self._go_on(problem, left)
+                return self._fit(certificate, good, most - left)
+            left = self._go_on(left)
 
-    def _go_on(self, problem: Problem, left: int) -> int:
+    def _go_on(self, left: int) -> int:
         """To the next penalty where all slopes are looked at: events left."""
-        place, v = self._place, self._v
+        problem, place, v = self._problem, self._place, self._v
         target = max(problem.l1, _NEXT * place.penalty)
         if target < _NEXT * self._gathered_at:
             self._gather(self._best(place.chosen, v))
             self._gathered_at = place.penalty
         while True:
-            left = self._follow(place, v, target, problem, left)
+            left = self._follow(place, v, target, left)
             reached = self._place.penalty
             self._look()
-            size = self._v if problem.positive else np.abs(self._v)
-            size = size.copy() if problem.positive else size
+            size = self._v.copy() if problem.positive else np.abs(self._v)
             size[self._among] = 0.0
             missed = np.flatnonzero(size > reached * (1 + _ROUNDING))
             if left <= 0 or not len(missed):
@@ -147,10 +148,9 @@ class Homotopy:
         self._columns = np.ascontiguousarray(columns)
         self._a, self._active = np.empty(len(among)), np.empty(len(among), np.uint8)
 
-    def _follow(self, place: _Place, v: np.ndarray, target: float, problem: Problem,
-                left: int) -> int:
+    def _follow(self, place: _Place, v: np.ndarray, target: float, left: int) -> int:
         """Follow the path from a place: events left."""
-        count, penalty, n = len(place.chosen), place.penalty, len(self._y)
+        problem, count, penalty, n = self._problem, len(place.chosen), place.penalty, len(self._y)
         self._places[:count] = np.searchsorted(self._among, place.chosen)
         self._sign[:count], self._w[:count] = place.sign, place.w
         self._factor[:count, :count] = place.factor
@@ -173,16 +173,17 @@ class Homotopy:
                              self._w[:count].copy(), self._factor[:count, :count].copy())
         return left
 
-    def _certificate(self, problem: Problem) -> Certificate:
-        """That of the present weights for the penalty of `problem`."""
+    def _certificate(self) -> Certificate:
+        """That of the present weights for the present penalty."""
+        problem = self._problem
         square = float(self._r @ self._r)
         objective = 0.5 * square + problem.penalty(self._place.w)
         dual = problem.dual_of_squares(self._v, square, float(self._pull @ problem.y))
         return Certificate.of(objective, dual, self._zero)
 
-    def _fit(self, problem: Problem, found: Certificate, good: bool, events: int) -> Fit:
+    def _fit(self, found: Certificate, good: bool, events: int) -> Fit:
         """The present weights, with P at the very weights."""
-        place = self._place
+        place, problem = self._place, self._problem
         w, z, b = np.zeros(problem.X.shape[1]), np.zeros(len(problem.y)), 0.0
         w[place.chosen] = place.w
         if len(place.chosen):

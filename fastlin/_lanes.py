@@ -25,7 +25,7 @@ from ._parallel import Cancellable
 from ._patterns import reads, row_patterns, without_idle
 from ._scores import rows_per_call, undefined
 
-__all__ = ["LANES", "Model", "Pass", "Stream", "lane_bytes", "lane_counts"]
+__all__ = ["LANES", "Model", "Pass", "Stream", "hand_out", "lane_bytes", "lane_counts"]
 
 # The numbers of lanes that there are kernels for. One line of 64 bytes per feature is best.
 LANES = (4, 8, 16)
@@ -139,6 +139,17 @@ class _Published:
     def weights(self) -> tuple[np.ndarray, np.ndarray]:
         """(W, b) of shapes (width, d) and (width,)."""
         return self._weights
+
+
+def hand_out(look: Callable[[], None], table: np.ndarray, n_lanes: int, lanes: list[int],
+             out: list[Any], place: np.ndarray = _NO_PLACE, squares: np.ndarray = _NOTHING) -> None:
+    """Fill a vector for each of some lanes of a table, in the order of `place`; unless it is empty,
+    `squares` adds up those of each. `look` is called between the calls of the kernel."""
+    chosen, size = np.array(lanes, dtype=np.int64), len(out[0]) if lanes else 0
+    step = max(1, _WEIGHTS_PER_CALL // n_lanes)
+    for first in range(0, size, step):
+        look()
+        _multi.gather(table, n_lanes, chosen, out, place, first, min(first + step, size), squares)
 
 
 class Pass(Cancellable):
@@ -289,12 +300,8 @@ class Pass(Cancellable):
         """The numbers of some lanes by the user's columns."""
         if not len(v):
             return [np.empty(0, v.dtype)] * len(lanes)
-        d = self.stream.n_columns
-        out = [np.empty(d, v.dtype) for _ in lanes]
-        chosen = np.array(lanes, dtype=np.int64)
-        for first, last in self._pieces(d):
-            _multi.gather(v, self.n_lanes, chosen, out, self.stream.place, first, last,
-                          _NOTHING)
+        out = [np.empty(self.stream.n_columns, v.dtype) for _ in lanes]
+        hand_out(self._look, v, self.n_lanes, lanes, out, self.stream.place)
         return out
 
     def _take_out(self, done: list[int]) -> None:

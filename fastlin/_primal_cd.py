@@ -24,7 +24,7 @@ from ._homotopy import Homotopy, is_for_homotopy
 from ._isa import ISA
 from ._primal_parts import Part, Squares
 from ._problem import Certificate, Fit, Problem
-from ._quadratic import Descent, Model, add_columns, heaviest_first, settle_heaviest
+from ._quadratic import Descent, Model, add_columns, heaviest_first, settle_heaviest, within
 from ._transpose import Columns
 from ._working_set import first_of, violations, working_set
 
@@ -224,8 +224,7 @@ class _Curved(Part):
         beyond[chosen] = 0.0
         found = np.flatnonzero(beyond > 1.0)
         found = found[np.argsort(-beyond[found], kind="stable")]
-        most = entries[chosen].sum()
-        return found[: np.searchsorted(np.cumsum(entries[found]), most, "right")]
+        return within(found, entries[found], entries[chosen].sum(dtype=np.int64))
 
     def objective(self) -> float:
         return self._loss + self.problem.penalty(self.w)

@@ -17,7 +17,8 @@ from ._core import primal_cd as _primal
 from ._core.rows import Rows
 from ._parallel import Cancelled, is_cancelled
 
-__all__ = ["Descent", "Model", "add_columns", "heaviest_first", "settle_heaviest"]
+__all__ = ["Descent", "Model", "add_columns", "heaviest_first", "settle_heaviest",
+           "within"]  # fmt: skip
 
 _NO_WEIGHTS = np.empty(0)
 # Entries per call of a kernel: about 50 ms.
@@ -215,13 +216,19 @@ class Descent:
             self.w[self._chosen], self.r[:], self.r_sum = w, r, r_sum
 
 
+def within(order: np.ndarray, sizes: np.ndarray, most: float) -> np.ndarray:
+    """The first columns in an order that hold no more than `most` entries together; the sizes are
+    in the same order."""
+    total = np.cumsum(sizes, dtype=np.int64)
+    return order[: int(np.searchsorted(total, most, "right"))]
+
+
 def _heaviest(columns: Rows, chosen: np.ndarray, most: float) -> np.ndarray:
     """Those of the chosen columns with the most entries, `most` in sum, heaviest first."""
     assert columns.indptr is not None
     size = columns.indptr[chosen + 1] - columns.indptr[chosen]
     order = np.argsort(-size, kind="stable")
-    many = int(np.searchsorted(np.cumsum(size[order]), most, "right"))
-    return chosen[order[:many]]
+    return within(chosen[order], size[order], most)
 
 
 def heaviest_first(columns: Rows, chosen: np.ndarray, nnz: int) -> np.ndarray:

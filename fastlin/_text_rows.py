@@ -94,9 +94,10 @@ class _Segment:
         thread is at it: two at a time take twice as long. Nothing is written behind `begun`."""
         if self._beginning.acquire(blocking=last > self.begun):
             try:
-                for array in (self.indices, self.data) if ahead > self.begun else ():
-                    begin_pages(array[self.begun : ahead].view(np.uint8))
-                self.begun = max(self.begun, ahead)
+                if ahead > self.begun:
+                    for array in (self.indices, self.data):
+                        begin_pages(array[self.begun : ahead].view(np.uint8))
+                    self.begun = ahead
             finally:
                 self._beginning.release()
 

@@ -73,11 +73,6 @@ class Columns:
         self.rows = make_rows(X.layout, d, n, None if X.values is None else values, indices, ends,
                               X.dtype)
 
-    @property
-    def whole(self) -> bool:
-        """Whether all columns are there."""
-        return self._missing is None
-
     def need(self, chosen: np.ndarray, likely: np.ndarray | None = None) -> None:
         """Write columns, if some are not there, and with them what is `likely` (a mask) to be
         needed next."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._problem import Problem
+from ._quadratic import within
 
 __all__ = ["first_of", "violations", "working_set"]
 
@@ -42,6 +43,5 @@ def first_of(chosen: np.ndarray, worth: np.ndarray, sizes: np.ndarray) -> np.nda
     each column has: few, for what heavy columns have in common some of them explain, and the others
     would leave again."""
     order = chosen[np.argsort(-worth[chosen], kind="stable")]
-    most = _FIRST * sizes.sum(dtype=np.int64)
-    many = int(np.searchsorted(np.cumsum(sizes[order], dtype=np.int64), most, "right"))
-    return np.sort(order[: max(_LEAST_FIRST, many)])
+    few = within(order, sizes[order], _FIRST * sizes.sum(dtype=np.int64))
+    return np.sort(order[: max(_LEAST_FIRST, len(few))])

@@ -338,8 +338,7 @@ static const uint8_t *take_regular(fl_svm *s, fl_svm_places *places, const uint8
         most = (places->count + 1 - places->next) / 2;
         most = most < WIDE_ENTRIES ? most : WIDE_ENTRIES;
         most = most < s->entry_room - s->n_entries ? most : s->entry_room - s->n_entries;
-        /* the token must begin right behind the separator before */
-        if (most <= 0 || places->base + (int16_t)places->at[places->next - 1] + 1 != p) {
+        if (most <= 0) {
             return p;
         }
         if (ones && are_few(places)) {

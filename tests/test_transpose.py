@@ -59,6 +59,10 @@ def test_ones_stay_without_values():
     assert columns.values is None
 
 
+def is_whole(columns):
+    return columns._missing is None
+
+
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
 @pytest.mark.parametrize("piece", [5, 1 << 21])
 def test_columns_one_after_the_other(monkeypatch, layout, piece):
@@ -72,12 +76,12 @@ def test_columns_one_after_the_other(monkeypatch, layout, piece):
         asked[some] = True
         if rows.layout == "dense":
             asked[:] = True
-        assert columns.whole == (rows.layout == "dense")
+        assert is_whole(columns) == (rows.layout == "dense")
         np.testing.assert_array_equal(columns.rows.toarray()[asked], dense.T[asked])
         if rows.layout == "csr":
             assert not columns.rows.toarray()[~asked].any()
     columns.need_all()
-    assert columns.whole
+    assert is_whole(columns)
     np.testing.assert_array_equal(columns.rows.toarray(), dense.T)
     columns.need(np.arange(12))
     np.testing.assert_array_equal(columns.rows.toarray(), dense.T)
@@ -87,14 +91,14 @@ def test_many_columns_or_many_times_are_all():
     dense = np.random.default_rng(0).normal(size=(30, 40))
     columns = Columns(as_rows(sparse.csr_matrix(dense)))
     columns.need(np.arange(33))
-    assert columns.whole
+    assert is_whole(columns)
     columns = Columns(as_rows(sparse.csr_matrix(dense)))
     for j in range(_transpose._FEW_TIMES):
         columns.need(np.array([j]))
         columns.need(np.array([j]))
-        assert not columns.whole
+        assert not is_whole(columns)
     columns.need(np.array([39]))
-    assert columns.whole
+    assert is_whole(columns)
     np.testing.assert_array_equal(columns.rows.toarray(), dense.T)
 
 
@@ -129,7 +133,7 @@ def test_what_was_cut_off_is_written_when_it_is_needed_again(monkeypatch, everyt
         cut.setattr(_transpose, "is_cancelled", lambda: next(looks))
         with pytest.raises(Cancelled):
             columns.need(np.arange(20 if everything else 8))
-    assert not columns.whole
+    assert not is_whole(columns)
     for some in ([2, 4, 7, 15], [0, 6, 11]):
         columns.need(np.array(some))
         held = columns.rows

@@ -2,10 +2,11 @@
 
 from libc.math cimport fabs
 
+from .blocks cimport add_multiples, planned, respond_to_rows
 from .c cimport (fl_add_moments_f32, fl_add_moments_f64, fl_add_outer_f32, fl_add_outer_f64,
                  fl_loss, fl_loss_curvature, fl_per_column, fl_per_column_add, fl_per_column_none,
                  fl_per_column_plan, fl_prefetch_columns, fl_row_at_f32, fl_row_at_f64,
-                 fl_row_start, fl_wide_axpy_f32, fl_wide_axpy_f64, fl_wide_dot_f32, fl_wide_dot_f64)
+                 fl_row_start)
 from .rows cimport Rows
 
 
@@ -22,50 +23,16 @@ def hessian_product(Rows X, const double[::1] v, double shift, const double[::1]
     second wait for the end of the first.
     """
     cdef Py_ssize_t last
-    cdef fl_per_column read = fl_per_column_none(), written = fl_per_column_none()
-    fl_per_column_add(&read, &v[0], sizeof(double))
-    fl_per_column_add(&written, &out[0], sizeof(double))
-    fl_per_column_plan(&read, &X.c)
-    fl_per_column_plan(&written, &X.c)
+    cdef fl_per_column read = planned(X, &v[0]), written = planned(X, &out[0])
     with nogil:
         while start < stop:
             last = start + 1
             while last < stop and (fl_row_start(&X.c, last + 1) - fl_row_start(&X.c, start)
                                    <= BLOCK):
                 last += 1
-            multiply(X, v, shift, z, start, last, &read)
-            add(X, h, z, out, start, last, &written)
+            respond_to_rows(X, &v[0], -shift, &z[0], start, last, &read)
+            add_multiples(X, &z[0], &h[0], &out[0], start, last, &written)
             start = last
-
-
-cdef inline void multiply(Rows X, const double[::1] v, double shift, double[::1] z,
-                          Py_ssize_t start, Py_ssize_t stop,
-                          const fl_per_column *columns) noexcept nogil:
-    """z_i = x_i.v - shift"""
-    cdef Py_ssize_t i
-    for i in range(start, stop):
-        if columns.ahead and i + columns.ahead < X.c.n:
-            fl_prefetch_columns(&X.c, i + columns.ahead, columns)
-        if X.is_float32:
-            z[i] = fl_wide_dot_f32(fl_row_at_f32(&X.c, i), &v[0]) - shift
-        else:
-            z[i] = fl_wide_dot_f64(fl_row_at_f64(&X.c, i), &v[0]) - shift
-
-
-cdef inline void add(Rows X, const double[::1] h, const double[::1] z, double[::1] out,
-                     Py_ssize_t start, Py_ssize_t stop,
-                     const fl_per_column *columns) noexcept nogil:
-    """out += sum_i h_i z_i x_i"""
-    cdef Py_ssize_t i
-    for i in range(start, stop):
-        if columns.ahead and i + columns.ahead < X.c.n:
-            fl_prefetch_columns(&X.c, i + columns.ahead, columns)
-        if h[i] * z[i] == 0:
-            continue
-        if X.is_float32:
-            fl_wide_axpy_f32(fl_row_at_f32(&X.c, i), h[i] * z[i], &out[0])
-        else:
-            fl_wide_axpy_f64(fl_row_at_f64(&X.c, i), h[i] * z[i], &out[0])
 
 
 def add_moments(Rows X, const double[::1] s, const double[::1] h, double[::1] out,
