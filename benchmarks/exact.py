@@ -43,7 +43,7 @@ BARS = {
 LOSSES = ("log_loss", "squared_hinge", "hinge")
 # Tolerances of solvers, loosest first
 LOOSE_TO_TIGHT = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)
-OURS = (3e-3, 1e-3, 3e-4, 3e-5, 1e-5, 3e-6, 1e-6, 3e-7)
+OURS = (3e-2, 1e-2, 3e-3, 1e-3, 3e-4, 3e-5, 1e-5, 3e-6, 1e-6, 3e-7)
 
 
 @dataclass(frozen=True)

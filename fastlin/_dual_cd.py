@@ -100,8 +100,8 @@ class _Best:
         self.objective = few.mean_loss(nothing + self.intercept)
         # the conjugates are 0 at 0
         self.bound, self.dual = 0.0, np.zeros(len(problem.y))
-        # whether all that is known came from nothing but the answer
-        self.is_exact = not problem.fit_intercept
+        # whether the objective, and the bound, came from nothing but the answer
+        self.is_measured = self.is_bounded = True
 
     def gap(self, objective: float, bound: float) -> float:
         """The relative gap between P and D."""
@@ -121,7 +121,7 @@ class _Best:
     def _measure(self, ascent: _Ascent, is_last: bool) -> float:
         """The same."""
         problem, afresh = self.problem, ascent.is_single or self.tol < _DRIFT
-        w, self.is_exact = ascent.weights(afresh), self.is_exact and afresh
+        w = ascent.weights(afresh)
         b = ascent.intercept() if problem.fit_intercept else 0.0
         z = matvec(problem.X, w, b)
         if not np.isfinite(z).all():
@@ -134,8 +134,10 @@ class _Best:
             return np.inf
         if objective < self.objective:
             self.coef, self.intercept, self.objective = w, b + more, objective
+            self.is_measured = True
         feasible = problem.project(ascent.a)
         lost = problem.weighted(ascent.a - feasible)
+        exact = afresh and not lost.any()
         bound, doubt = self._bound(feasible, lost, penalty, z - b, ascent.lengths)
         open_ = self.gap(self.objective, bound + doubt) <= self.tol < self.gap(
             self.objective, bound)
@@ -143,7 +145,7 @@ class _Best:
             v = problem.l2 * w - rmatvec(problem.X, lost)
             bound, doubt = problem.dual(feasible, v), 0.0
         if bound > self.bound:
-            self.bound, self.dual = bound, feasible.copy()
+            self.bound, self.dual, self.is_bounded = bound, feasible.copy(), exact
         return self.gap(objective, bound + doubt)
 
     def recall(self, start: Fit) -> None:
@@ -156,7 +158,7 @@ class _Best:
             objective = self.problem.primal(z, start.coef)
         if objective < self.objective:
             self.coef, self.intercept = start.coef.astype(np.float64), start.intercept
-            self.objective = objective
+            self.objective, self.is_measured = objective, True
 
     def consider(self, w: np.ndarray, b: float, z: np.ndarray, a: np.ndarray,
                  v: np.ndarray) -> tuple[float, bool]:
@@ -169,11 +171,11 @@ class _Best:
         if self.gap(objective, bound) <= _NEARLY * self.tol:
             more = problem.best_intercept(z)
             b, objective = b + more, problem.mean_loss(z + more) + penalty
-        self.is_exact = False
         if objective < self.objective:
             self.coef, self.intercept, self.objective = w, b, objective
+            self.is_measured = False
         if bound > self.bound:
-            self.bound, self.dual = bound, a
+            self.bound, self.dual, self.is_bounded = bound, a, False
         return objective - bound, self.is_good
 
     def _bound(self, feasible: np.ndarray, lost: np.ndarray, penalty: float, z: np.ndarray,
@@ -193,11 +195,13 @@ class _Best:
 
     def fit(self, n_iter: int, tol: float) -> Fit:
         """The answer. Its certificate is measured from nothing but the answer itself: what was
-        known on the way holds roundings, which a column far from 0 makes large."""
+        known on the way, the sum u above all, holds roundings, which a column far from 0 makes
+        large."""
         problem, objective, bound, dual = self.problem, self.objective, self.bound, self.dual
         coef = np.zeros(problem.X.shape[1]) if self.coef is None else self.coef
-        if not self.is_exact:
+        if not self.is_measured:
             objective = problem.primal(matvec(problem.X, coef, self.intercept), coef)
+        if not self.is_bounded:
             bound = problem.dual(dual, rmatvec(problem.X, problem.weighted(dual)))
         certificate = Certificate.of(objective, bound, self.zero)
         return Fit(coef, self.intercept, n_iter, certificate,

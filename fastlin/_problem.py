@@ -19,7 +19,9 @@ import numpy as np
 
 from ._blocks import matvec, rmatvec
 from ._core import losses as _losses
+from ._core import primal_cd as _primal_cd
 from ._core.rows import Rows
+from ._isa import ISA
 
 __all__ = ["LEAST_WITHOUT_PENALTY", "Certificate", "Fit", "Problem"]
 
@@ -103,7 +105,7 @@ class Problem:
 
         sum_i s_i a_i = 0 is the caller's to see to (`project`).
         """
-        total = _losses.total_conjugate(self.code, self.loss_parameter, a, self.y, self.weight)
+        total = self._total_conjugate(a)
         if self.l2 > 0 and self.l1 == 0 and not self.positive:
             penalty = float(v @ v) / (2 * self.l2)
             return float(-total / self.total_weight - penalty)
@@ -117,6 +119,15 @@ class Problem:
             excess = np.maximum(size - self.l1, 0.0)
             penalty = float(excess @ excess) / (2 * self.l2)
         return float(-total / self.total_weight - penalty)
+
+    def _total_conjugate(self, a: np.ndarray) -> float:
+        """sum_i s_i loss*(-a_i)"""
+        if self.loss == "log_loss" and len(a):
+            t = a * self.y
+            if not (t.min() >= 0 and t.max() <= 1):
+                return np.inf
+            return _primal_cd.log_loss_conjugate(ISA, a, self.y, self.weight, 1.0)
+        return _losses.total_conjugate(self.code, self.loss_parameter, a, self.y, self.weight)
 
     def dual_of_squares(self, v: np.ndarray, square: float, along: float) -> float:
         """D of the squared error at the best multiple of r_i = (s_i/S) (y_i - z_i), which sum to 0
