@@ -167,9 +167,9 @@ FL_INLINE void fl_logs(double *x, int64_t n) {
 
 /* 1 / (1 + e^-x), with full relative accuracy in both tails */
 FL_INLINE double fl_sigmoid(double x) {
-    if (x >= 0) return 1.0 / (1.0 + fl_exp(-x));
-    double e = fl_exp(x);
-    return e / (1.0 + e);
+    /* chosen, not branched to: the sign is as good as random */
+    const double e = fl_exp(x >= 0 ? -x : x);
+    return (x >= 0 ? 1.0 : e) / (1.0 + e);
 }
 
 /* log(1 + e^x) without overflow */
