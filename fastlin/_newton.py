@@ -120,14 +120,8 @@ class Descent:
 
     def _evaluate(self) -> None:
         """Objective and slopes at the responses."""
-        values, self.slopes = self._weighed(self.z)
-        self.objective = values + self.problem.penalty(self.w)
-
-    def _weighed(self, z: np.ndarray) -> tuple[float, np.ndarray]:
-        """(mean loss, s_i/S times the slope of each row)"""
-        values, slopes = self.problem.evaluated(z)
-        slopes *= self.share
-        return float(self.share @ values), slopes
+        value, self.slopes, self.bends = self.problem.expanded(self.z)
+        self.objective = value + self.problem.penalty(self.w)
 
     @property
     def rows(self) -> Centred:
@@ -142,10 +136,11 @@ class Descent:
     def look(self) -> None:
         """Gradient, curvatures and centre at the weights."""
         problem = self.problem
-        slopes, curvatures = self.slopes, problem.curvatures(self.z)
+        slopes, self.h = self.slopes, self.bends
         if self.floor:
-            np.maximum(curvatures, self.floor * curvatures.max(initial=1e-3), out=curvatures)
-        self.h = self.share * curvatures
+            curvatures = problem.curvatures(self.z)
+            least = self.floor * curvatures.max(initial=1e-3)
+            self.h = self.share * np.maximum(curvatures, least, out=curvatures)
         gradient, first, second = moments(problem.X, slopes, self.h)
         self.mass = float(self.h.sum())
         free = problem.fit_intercept and self.mass > 0
@@ -219,7 +214,7 @@ class Descent:
             self.w += t * d
             self.b += t * more
             # what the search along d has found there
-            self.z, self.slopes, self.objective = self.found
+            self.z, self.slopes, self.bends, self.objective = self.found
         return products, before - self.objective > _NO_FALL * before
 
     def _direction(self, most: int) -> tuple[np.ndarray, np.ndarray, int]:
@@ -320,10 +315,10 @@ class Descent:
         t, low, high = 1.0, 0.0, np.inf
         for _ in range(_MOST_TRIALS):
             z = self.z + t * along
-            value, slopes = self._weighed(z)
+            value, slopes, bends = problem.expanded(z)
             value += 0.5 * problem.l2 * (here + t * (2 * flat + t * steep))
             slope = float(slopes @ along) + problem.l2 * (flat + t * steep)
-            self.found = z, slopes, value
+            self.found = z, slopes, bends, value
             falls = value <= self.objective + 1e-4 * t * begin
             if falls and abs(slope) <= 0.9 * abs(begin):
                 return t
@@ -332,15 +327,15 @@ class Descent:
             if same and abs(slope) <= 0.5 * abs(begin):
                 return t
             low, high = (low, t) if slope > 0 or not falls else (t, high)
-            bend = float(self.share @ (problem.curvatures(z) * along * along)) + problem.l2 * steep
+            bend = float(bends @ (along * along)) + problem.l2 * steep
             new = t - slope / bend if bend > 0 and np.isfinite(slope) else np.nan
             if not low < new < high:
                 new = 0.5 * (low + high) if np.isfinite(high) else 4 * t
             t = new
         if low > 0:
             z = self.z + low * along
-            value, slopes = self._weighed(z)
-            self.found = z, slopes, value + problem.penalty(self.w + low * d)
+            value, slopes, bends = problem.expanded(z)
+            self.found = z, slopes, bends, value + problem.penalty(self.w + low * d)
         return low
 
 

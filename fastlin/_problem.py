@@ -31,6 +31,9 @@ _NO_WEIGHTS = np.empty(0)
 _MOST_STEPS = 200
 # Sums below this share of the sum of sizes are rounding
 _ROUNDING = 1e-16
+# The curvature of the logistic loss counts as at least this share of its slope, where rounding would
+# leave none
+_LEAST_BEND = 1e-17
 # Shares of P at w = 0 that gaps are relative to at least
 LEAST, LEAST_WITHOUT_PENALTY = 1e-12, 1e-6
 
@@ -78,15 +81,26 @@ class Problem:
         _losses.evaluate(self.code, self.loss_parameter, z, self.y, value, slope)
         return value, slope
 
+    def expanded(self, z: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """The mean loss, and of each row s_i/S times d loss / d z and times d^2 loss / d z^2."""
+        return self._expanded(z, self.weight, 1.0 / self.total_weight)
+
     def slopes(self, z: np.ndarray) -> np.ndarray:
         """d loss / d z of each row, without its weight."""
-        return self.evaluated(z)[1]
+        return self._expanded(z, _NO_WEIGHTS, 1.0)[1]
 
     def curvatures(self, z: np.ndarray) -> np.ndarray:
         """d^2 loss / d z^2 of each row, without its weight."""
-        out = np.empty_like(z)
-        _losses.curvatures(self.code, self.loss_parameter, z, self.y, out)
-        return out
+        return self._expanded(z, _NO_WEIGHTS, 1.0)[2]
+
+    def _expanded(self, z: np.ndarray, weight: np.ndarray, share: float
+                  ) -> tuple[float, np.ndarray, np.ndarray]:
+        """The sum of losses, slopes and curvatures, times `share` and these weights."""
+        pull, bend = np.empty_like(z), np.empty_like(z)
+        least = _LEAST_BEND if self.loss == "log_loss" else 0.0
+        value = _primal_cd.expand(ISA, self.code, self.loss_parameter, z, self.y, weight, share,
+                                  least, pull, bend)
+        return value, np.negative(pull, out=pull), bend
 
     # both sides
 
@@ -165,12 +179,12 @@ class Problem:
             return self._best_intercept_of_lines(z)
         b, low, high, step = 0.0, -np.inf, np.inf, 1.0
         for _ in range(_MOST_STEPS):
-            pulls = self.weighted(self.slopes(z + b))
+            _, pulls, bends = self.expanded(z + b)
             slope = float(pulls.sum())
             if abs(slope) <= _ROUNDING * float(np.abs(pulls).sum()):
                 break
             low, high = (b, high) if slope < 0 else (low, b)
-            bend = float(self.weighted(self.curvatures(z + b)).sum())
+            bend = float(bends.sum())
             new = b - slope / bend if bend > 0 else np.nan
             if not low < new < high:
                 # outside of what is known: walk on in growing steps, or halve
