@@ -5,7 +5,8 @@ fit the second-level cache, most of the time of an epoch goes into those visits,
 many of them find their weights near: those of frequent columns do, if frequent columns are
 neighbours. So a long fit of several outputs counts the columns in a sample of the rows and, where
 it pays, trains on a copy that has the most frequent column first, and in each row the entries of
-frequent columns first. New numbers without a new order of entries gain half as much, and nothing is
+frequent columns first. Columns that the sample has missed follow in the order in which the rows
+meet them: a rare one shares its line with others of a row that has it. New numbers without a new order of entries gain half as much, and nothing is
 gained where the weights fit the cache or columns come by frequency anyway (one-hot data). Where a
 column fills a line, as 16 models do, frequent neighbours still share pages: 38 % less time per
 epoch on bags of words with 1.3 million columns, by new numbers alone.
@@ -99,7 +100,7 @@ def prepared(
     if column_bytes >= LINE_BYTES and d * column_bytes <= _NEAR_PAGES * _PAGE_BYTES:
         return X, None  # neither lines nor pages could be nearer
     counts, groups = _counted(X, column_bytes, _SMALL_SAMPLE)
-    if groups is not None and n_outputs * n_kept > 1 and X.nnz >= 2 * _SMALL_SAMPLE:
+    if groups is not None and n_outputs > 1 and X.nnz >= 2 * _SMALL_SAMPLE:
         counts, groups = _counted(X, column_bytes, _SAMPLE)
     if groups is None:
         return X, None
@@ -158,15 +159,17 @@ def _by_frequency(X: Rows, place: np.ndarray, moves_entries: bool) -> tuple[Rows
     """X with its columns renumbered by falling frequency; entries of frequent columns come first in
     their row, or all stay in their order."""
     n, d = X.shape
-    rows = _rows_per_piece(X)
+    rows, following = _rows_per_piece(X), int(np.count_nonzero(place >= 0))
     indices, values = np.empty_like(X.indices), X.values
     if moves_entries:
         values = np.empty(0 if X.values is None else X.nnz, X.dtype)
-        for start in range(0, n, rows):
-            _columns.renumber(X, place, indices, values, start, min(start + rows, n))
-    else:
-        for start in range(0, n, rows):
-            _columns.relabel(X, place, indices, start, min(start + rows, n))
+    for start in range(0, n, rows):
+        part = start, min(start + rows, n)
+        if moves_entries:
+            following = _columns.renumber(X, place, following, indices, values, *part)
+        else:
+            following = _columns.relabel(X, place, following, indices, *part)
+    place[place < 0] = np.arange(following, d, dtype=np.int32)
     renumbered = _rows.make_rows(
         X.layout, n, d, None if X.values is None else values, indices, X.indptr, X.dtype
     )
@@ -177,14 +180,14 @@ def _groups(counts: np.ndarray, column_bytes: int) -> np.ndarray | None:
     """How many columns were counted so often, if enough entries find their weight nearer once the
     columns go by frequency: in the lines that the cache holds, or where a column has a line to
     itself, in the pages whose addresses the processor holds."""
-    near, unit = NEAR_BYTES, LINE_BYTES
-    if column_bytes >= LINE_BYTES:
-        near, unit = _NEAR_PAGES * _PAGE_BYTES, _PAGE_BYTES
     groups, entries = _columns.frequencies(counts, 1)
-    cached = near // column_bytes
-    width = max(1, unit // column_bytes)
-    now = _share_of_first(*_columns.frequencies(counts, width), cached // width)
-    return None if _share_of_first(groups, entries, cached) < now + _GAIN else groups
+    for near, unit in ((NEAR_BYTES, LINE_BYTES), (_NEAR_PAGES * _PAGE_BYTES, _PAGE_BYTES)):
+        cached = near // column_bytes
+        width = max(1, unit // column_bytes)
+        now = _share_of_first(*_columns.frequencies(counts, width), cached // width)
+        if _share_of_first(groups, entries, cached) >= now + _GAIN:
+            return groups
+    return None
 
 
 def _entry_bytes(X: Rows) -> int:

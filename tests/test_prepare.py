@@ -73,6 +73,25 @@ def test_where_a_column_fills_a_line_entries_keep_their_order(layout):
     assert prepared(renumbered, wide, 10) == (renumbered, None)
 
 
+@pytest.mark.parametrize("layout", ["csr", "ones", "signed"])
+@pytest.mark.parametrize("wide", [1, 2])
+def test_columns_not_in_the_sample_follow_by_their_first_row(layout, wide, monkeypatch):
+    rows = layouts()[layout]
+    step = 10
+    monkeypatch.setattr("fastlin._prepare._SMALL_SAMPLE", rows.nnz // step)
+    monkeypatch.setattr("fastlin._prepare._SAMPLE", rows.nnz // step)
+    renumbered, columns = prepared(rows, wide, 20)
+    X = rows.to_csr()
+    counts = np.bincount(X[::step].indices, minlength=D)
+    first = np.full(D, X.nnz)
+    np.minimum.at(first, X.indices, np.arange(X.nnz))
+    expected = np.lexsort((np.where(counts, np.arange(D), first), -counts))
+    assert counts.max() < 4096 and 0 < np.count_nonzero(counts) < len(np.unique(X.indices))
+    np.testing.assert_array_equal(np.argsort(columns.place), expected)
+    moved = sp.csr_matrix((X.data, columns.place[X.indices], X.indptr), shape=X.shape)
+    assert abs(renumbered.to_csr() - moved).max() == 0
+
+
 @pytest.mark.filterwarnings("ignore::fastlin.ConvergenceWarning")
 def test_models_side_by_side_have_the_bits_of_the_columns_as_they_come(monkeypatch):
     X, y = bag_of_words()

@@ -13,11 +13,17 @@ def places(counts: NDArray[np.int32], groups: NDArray[np.int64]) -> NDArray[np.i
 def renumber(
     X: Rows,
     place: NDArray[np.int32],
+    following: int,
     indices: NDArray[np.int32],
     values: NDArray[Any],
     start: int,
     stop: int,
-) -> None: ...
+) -> int: ...
 def relabel(
-    X: Rows, place: NDArray[np.int32], indices: NDArray[np.int32], start: int, stop: int
-) -> None: ...
+    X: Rows,
+    place: NDArray[np.int32],
+    following: int,
+    indices: NDArray[np.int32],
+    start: int,
+    stop: int,
+) -> int: ...

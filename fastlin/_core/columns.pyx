@@ -53,8 +53,8 @@ def frequencies(const int32_t[::1] counts, Py_ssize_t width):
 
 
 def places(const int32_t[::1] counts, const int64_t[::1] groups):
-    """The new number of each column: by falling count, columns of equal counts in their old order.
-    `groups` is that of `frequencies` at width 1."""
+    """The new number of each column: by falling count, columns of equal counts in their old order;
+    -1 if it was not counted. `groups` is that of `frequencies` at width 1."""
     cdef Py_ssize_t j, k
     cdef int64_t[::1] following = np.zeros(MOST + 1, dtype=np.int64)
     cdef int32_t[::1] place = np.empty(counts.shape[0], dtype=np.int32)
@@ -63,9 +63,19 @@ def places(const int32_t[::1] counts, const int64_t[::1] groups):
             following[k] = following[k + 1] + groups[k + 1]
         for j in range(counts.shape[0]):
             k = min(counts[j], <int32_t>MOST)
-            place[j] = <int32_t>following[k]
+            place[j] = <int32_t>following[k] if k else -1
             following[k] += 1
     return np.asarray(place)
+
+
+cdef inline int32_t settled(int32_t *place, int32_t j, int32_t *following) noexcept nogil:
+    """place[j], which becomes `following` if column j has no place yet; without a branch, which
+    would be foreseen badly."""
+    cdef int32_t new = place[j], fresh = new < 0
+    new = following[0] if fresh else new
+    place[j] = new
+    following[0] += fresh
+    return new
 
 
 cdef inline int octave(int32_t number) noexcept nogil:
@@ -73,11 +83,12 @@ cdef inline int octave(int32_t number) noexcept nogil:
     return <int>(fl_to_bits(<double>number + 1.0) >> 52) - 1023
 
 
-def renumber(Rows X, const int32_t[::1] place, int32_t[::1] indices,
+def renumber(Rows X, int32_t[::1] place, int32_t following, int32_t[::1] indices,
              real[::1] values, Py_ssize_t start, Py_ssize_t stop):
     """Write the entries of rows start..stop-1 by the new numbers to `indices` and, where there are
     values, `values`: those with numbers below 1 first, then those below 3, 7, 15, ..., each in the
-    old order. Not of dense rows.
+    old order. Not of dense rows. A column without a place gets the `following` one when it is met
+    first; returns the one that then follows.
     `values` has the dtype of X in any case, since that says which it is.
 
     This is a sort that stops early: neighbours in the cache are neighbours in the row, and the
@@ -86,7 +97,7 @@ def renumber(Rows X, const int32_t[::1] place, int32_t[::1] indices,
     cdef Py_ssize_t i, k, first, size
     cdef int b
     cdef int32_t j
-    cdef Py_ssize_t following[33]
+    cdef Py_ssize_t begins[33]
     cdef const int32_t *old = X.c.indices
     cdef const real *x = <const real *>X.c.values
     cdef bint signed = X.c.layout == FL_SIGNED
@@ -95,27 +106,29 @@ def renumber(Rows X, const int32_t[::1] place, int32_t[::1] indices,
         for i in range(start, stop):
             first, size = fl_row_start(&X.c, i), fl_row_size(&X.c, i)
             for b in range(33):
-                following[b] = 0
+                begins[b] = 0
             for k in range(first, first + size):
                 if k + AHEAD < end:
                     FL_PREFETCH(&place[fl_signed_column(old[k + AHEAD])])
-                following[octave(place[fl_signed_column(old[k]) if signed else old[k]]) + 1] += 1
-            following[0] = first
+                j = fl_signed_column(old[k]) if signed else old[k]
+                begins[octave(settled(&place[0], j, &following)) + 1] += 1
+            begins[0] = first
             for b in range(1, 32):
-                following[b] += following[b - 1]
+                begins[b] += begins[b - 1]
             for k in range(first, first + size):
                 j = place[fl_signed_column(old[k]) if signed else old[k]]
                 b = octave(j)
-                indices[following[b]] = ~j if signed and old[k] < 0 else j
+                indices[begins[b]] = ~j if signed and old[k] < 0 else j
                 if x != NULL:
-                    values[following[b]] = x[k]
-                following[b] += 1
+                    values[begins[b]] = x[k]
+                begins[b] += 1
+    return following
 
 
-def relabel(Rows X, const int32_t[::1] place, int32_t[::1] indices, Py_ssize_t start,
+def relabel(Rows X, int32_t[::1] place, int32_t following, int32_t[::1] indices, Py_ssize_t start,
             Py_ssize_t stop):
     """Write the indices of rows start..stop-1 by the new numbers to `indices`, the entries of a row
-    as they come. Not of dense rows."""
+    as they come; for the rest see `renumber`."""
     cdef Py_ssize_t k
     cdef int32_t j
     cdef const int32_t *old = X.c.indices
@@ -125,5 +138,6 @@ def relabel(Rows X, const int32_t[::1] place, int32_t[::1] indices, Py_ssize_t s
         for k in range(fl_row_start(&X.c, start), end):
             if k + AHEAD < end:
                 FL_PREFETCH(&place[fl_signed_column(old[k + AHEAD])])
-            j = place[fl_signed_column(old[k]) if signed else old[k]]
+            j = settled(&place[0], fl_signed_column(old[k]) if signed else old[k], &following)
             indices[k] = ~j if signed and old[k] < 0 else j
+    return following
