@@ -17,6 +17,7 @@ from ._core import rows as _rows
 from ._core import sgd as _sgd
 from ._core.rows import Rows
 from ._isa import ISA
+from ._kept import kept_array, kept_weights
 from ._parallel import Cancelled, is_cancelled
 from ._scores import check_dtype, longest_square, rows_per_call, score_rows
 from ._sgd import LOSSES, is_lazy, kept_side_by_side, n_moments
@@ -80,40 +81,6 @@ def make_learner(
 def weights_in(memory: dict[str, Any], averaged: bool = True) -> tuple[np.ndarray, np.ndarray]:
     """(W, b) of the learner that left this memory."""
     return make_learner(0, None, memory["rule"], memory=memory).weights(averaged)
-
-
-def _kept(
-    memory: dict[str, Any], name: str, shape: tuple[int, ...], wanted: bool, dtype: Any = np.float64
-) -> np.ndarray:
-    """An array of the memory, checked, since it may come from a file; zeros if there is none, or if
-    it has come into use just now. An array that is not wanted may be empty."""
-    kept = memory.get(name)
-    empty = (*shape[:-1], 0)
-    if kept is None:
-        return np.zeros(shape if wanted else empty, dtype)
-    fits = isinstance(kept, np.ndarray) and kept.dtype == dtype and kept.flags.c_contiguous
-    if not fits or kept.shape not in (shape, empty):
-        raise ValueError(
-            f"The state of training is damaged: {name!r} must be an array of shape {shape} and "
-            f"dtype {np.dtype(dtype)}; fit the model again."
-        )
-    return np.zeros(shape, dtype) if wanted and kept.shape == empty else kept
-
-
-def _kept_weights(memory: dict[str, Any], name: str, size: int, dtype: Any) -> np.ndarray:
-    """The weights of the memory, whose number and type are those of all else; fresh ones are
-    zeros."""
-    if not memory:
-        return np.zeros(size, dtype)
-    weights = memory.get(name)
-    kinds = (np.dtype(np.float32), np.dtype(np.float64))
-    good = isinstance(weights, np.ndarray) and weights.ndim == 1 and weights.dtype in kinds
-    if not good or len(weights) == 0:
-        raise ValueError(
-            f"The state of training is damaged: {name!r} must be a vector of weights; fit the "
-            "model again."
-        )
-    return weights
 
 
 class _Steps:
@@ -238,21 +205,25 @@ class _Steps:
         l1, l2 = self.rule["l1"], self.rule["l2"]
         if not l1 and not l2:
             return 0.0
-        if not l1 and not self.rule["optimizer"]:
+        size, squares = self._norms()
+        return float((l1 * size if l1 else 0.0) + 0.5 * l2 * squares)
+
+    def _norms(self) -> tuple[float, float]:
+        """|W|_1, where it is asked for, and |W|^2 of the last weights."""
+        if not self.rule["l1"] and not self.rule["optimizer"]:
             # what the weights are over the scale will do: no copy of a million of them per epoch
-            w, scale = self.scaled, self.state["scale"]
-        else:
-            w, scale = self.weights(averaged=False)[0].ravel(), 1.0
-        squares = _sgd.squares(w) if l2 else 0.0
-        return float(
-            (l1 * np.abs(w).sum(dtype=np.float64) if l1 else 0.0) + 0.5 * l2 * scale**2 * squares
-        )
+            return 0.0, self.state["scale"] ** 2 * _sgd.squares(self.scaled)
+        w = self.weights(averaged=False)[0].ravel()
+        return np.abs(w).sum(dtype=np.float64), _sgd.squares(w)
 
     def is_finite(self) -> bool:
         """Whether no weight has overflowed."""
-        w = self.scaled
         numbers = np.isfinite(self.intercepts).all() and np.isfinite(self.state["sum_loss"])
-        return bool(numbers) and _rows.first_non_finite(w, 0, len(w)) < 0
+        return bool(numbers) and self._has_finite_weights()
+
+    def _has_finite_weights(self) -> bool:
+        w = self.scaled
+        return bool(_rows.first_non_finite(w, 0, len(w)) < 0)
 
 
 class Learner(_Steps):
@@ -263,10 +234,10 @@ class Learner(_Steps):
 
     def __init__(self, d, dtype, rule, n_outputs=1, memory=None):
         memory = memory or {}
-        self.v = _kept_weights(memory, "v", d, dtype)
+        self.v = kept_weights(memory, "v", d, dtype)
         shape = self.v.shape
-        self.paid = _kept(memory, "paid", shape, rule["l1"] > 0, self.v.dtype)
-        self.u = _kept(memory, "u", shape, rule["average_from"] > 0, self.v.dtype)
+        self.paid = kept_array(memory, "paid", shape, rule["l1"] > 0, self.v.dtype)
+        self.u = kept_array(memory, "u", shape, rule["average_from"] > 0, self.v.dtype)
         self._owed = _NOTHING_OWED
         self._debts: dict[int, np.ndarray] = {}
         super().__init__(rule, memory, self.v)
@@ -333,7 +304,7 @@ class Learner(_Steps):
             if not isfinite(sum_loss + intercept + squares):
                 self.state.update(sum_loss=sum_loss, intercept=intercept)
                 progress.check_finite(self)
-            penalty = 0.5 * l2 * scale**2 * squares if l2 else 0.0
+            penalty = 0.5 * l2 * (scale**2 * squares) if l2 else 0.0
             progress.enter(self, sum_loss / max(sum_weight, _TINY), penalty)
             if not progress.goes_on or self.rule["eta0"] != eta0:
                 return False
@@ -372,19 +343,19 @@ class JointLearner(_Steps):
 
     def __init__(self, d, dtype, rule, n_outputs=1, memory=None):
         memory = memory or {}
-        self.V = _kept_weights(memory, "V", d * n_outputs, dtype)
+        self.V = kept_weights(memory, "V", d * n_outputs, dtype)
         shape, dtype = self.V.shape, self.V.dtype
         if memory:
             n_outputs = np.shape(memory["b"])[-1] if np.ndim(memory["b"]) == 2 else 0
         if n_outputs < 1 or len(self.V) % n_outputs:
             raise ValueError("The state of training is damaged: 'b' does not fit the weights.")
         # rows: the intercepts, their sum for averaging, their two moments
-        self.b = _kept(memory, "b", (4, n_outputs), True)
+        self.b = kept_array(memory, "b", (4, n_outputs), True)
         optimizer, lazy = rule["optimizer"], is_lazy(rule)
-        self.u = _kept(memory, "u", shape, rule["average_from"] > 0, dtype)
-        self.paid = _kept(memory, "paid", shape, rule["l1"] > 0 and not optimizer, dtype)
-        self.moments = _kept(memory, "moments", (n_moments(rule), *shape), True, dtype)
-        self.last = _kept(memory, "last", shape, lazy)
+        self.u = kept_array(memory, "u", shape, rule["average_from"] > 0, dtype)
+        self.paid = kept_array(memory, "paid", shape, rule["l1"] > 0 and not optimizer, dtype)
+        self.moments = kept_array(memory, "moments", (n_moments(rule), *shape), True, dtype)
+        self.last = kept_array(memory, "last", shape, lazy)
         self.n_outputs = n_outputs
         super().__init__(rule, memory, self.V)
         if memory and lazy and len(memory["last"]) == 0:
@@ -392,6 +363,7 @@ class JointLearner(_Steps):
         batched = optimizer and rule["batch_size"] > 1
         self._collected = np.zeros(len(self.V) if batched else 0)
         self._packed: np.ndarray | None = None
+        self._sums = np.empty(_joint.PACKED_SUMS, self.dtype)
 
     def put_off(self, X: Rows, part: int = 0) -> None:
         """Lay each weight beside all that is kept with it where that saves misses of the cache: in
@@ -410,6 +382,7 @@ class JointLearner(_Steps):
         if len(self.last):
             self._visits(packed)[:] = self.last
         self._packed, self.V = packed, packed[:, 0]
+        self._sums.fill(np.nan)  # nobody has looked yet
 
     def _visits(self, packed: np.ndarray) -> np.ndarray:
         """The last visits in a packed array, as `fl_packed.h` has them: beside float32 integers."""
@@ -456,12 +429,23 @@ class JointLearner(_Steps):
         if self._packed is not None:
             return _joint.run_packed(
                 ISA, X, y, weight, order, fetch, rule, *self._optimizer, self.state, self.b,
-                self._packed, self.u,
+                self._packed, self.u, self._sums,
             )
         return _joint.run(
             X, y, weight, order, fetch, rule, *self._optimizer, self.state, self.b, self.V, self.u,
             self.paid, self.moments, self.last, self._collected,
         )
+
+    def _norms(self) -> tuple[float, float]:
+        if self._packed is None:
+            return super()._norms()
+        return _joint.packed_norms(ISA, self.rule, *self._optimizer, self.state["t"], self._packed)
+
+    def _has_finite_weights(self) -> bool:
+        finite = self._packed is not None and bool(np.isfinite(self._sums).all())
+        if not finite and (finite := super()._has_finite_weights()):
+            self._sums.fill(0)
+        return finite
 
     def weights(self, averaged: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """(W, b) of shapes (K, d) and (K,): the averages, if there are any and they are wanted."""

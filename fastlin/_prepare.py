@@ -6,10 +6,11 @@ many of them find their weights near: those of frequent columns do, if frequent 
 neighbours. So a long fit of several outputs counts the columns in a sample of the rows and, where
 it pays, trains on a copy that has the most frequent column first, and in each row the entries of
 frequent columns first. Columns that the sample has missed follow in the order in which the rows
-meet them: a rare one shares its line with others of a row that has it. New numbers without a new order of entries gain half as much, and nothing is
-gained where the weights fit the cache or columns come by frequency anyway (one-hot data). Where a
-column fills a line, as 16 models do, frequent neighbours still share pages: 38 % less time per
-epoch on bags of words with 1.3 million columns, by new numbers alone.
+meet them: a rare one shares its line with others of a row that has it. New numbers without a new
+order of entries gain half as much, and nothing is gained where the weights fit the cache or columns
+come by frequency anyway (one-hot data). Where a column fills a line, as 16 models do, frequent
+neighbours still share pages: 38 % less time per epoch on bags of words with 1.3 million columns, by
+new numbers alone.
 
 A single output's weights are on their way when they are needed (`fl_per_column` in fl_rows.h), and
 neighbours in the cache need not be neighbours in the row. New numbers alone cost 3 to 4 ns an entry
@@ -178,8 +179,8 @@ def _by_frequency(X: Rows, place: np.ndarray, moves_entries: bool) -> tuple[Rows
 
 def _groups(counts: np.ndarray, column_bytes: int) -> np.ndarray | None:
     """How many columns were counted so often, if enough entries find their weight nearer once the
-    columns go by frequency: in the lines that the cache holds, or where a column has a line to
-    itself, in the pages whose addresses the processor holds."""
+    columns go by frequency: in the lines that the cache holds, or in the pages whose addresses the
+    processor holds."""
     groups, entries = _columns.frequencies(counts, 1)
     for near, unit in ((NEAR_BYTES, LINE_BYTES), (_NEAR_PAGES * _PAGE_BYTES, _PAGE_BYTES)):
         cached = near // column_bytes

@@ -3,5 +3,7 @@
 #include "fl_packed.h"
 
 extern const struct fl_packed_kernels FL_PACKED_TABLE[2];
-const struct fl_packed_kernels FL_PACKED_TABLE[2] = {{fl_packed_row_f32, fl_packed_publish_f32},
-                                                     {fl_packed_row_f64, fl_packed_publish_f64}};
+const struct fl_packed_kernels FL_PACKED_TABLE[2] = {
+    {fl_packed_row_f32, fl_packed_publish_f32, fl_packed_norms_f32},
+    {fl_packed_row_f64, fl_packed_publish_f64, fl_packed_norms_f64},
+};

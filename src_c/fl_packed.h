@@ -13,6 +13,11 @@
 
 enum { FL_LAST_VISIT = 3 };
 
+/* Steps add the weights that come out to these many sums, which stay finite as long as all weights
+ * are: so nobody has to look for an overflow in a million columns after each epoch. A sum may
+ * overflow by itself; then there is reason to look. */
+enum { FL_PACKED_SUMS = 8 };
+
 /* What a row's update fetches for later steps: a row's entries, and what is kept for the columns of
  * another. Either may be empty. Between square roots and divisions there is more room for the
  * columns than in a dot product: with long rows of double and 1.3 million columns the two take a
@@ -28,9 +33,11 @@ enum fl_packed_penalty { FL_NO_PENALTY, FL_L2_PENALTY, FL_ANY_PENALTY };
 struct fl_packed_kernels {
     /* see fl_packed_row */
     void (*row)(const struct fl_adaptive *a, double sum_scale, struct fl_row row, double slope,
-                void *P, int lazy, void *u, struct fl_packed_later later);
+                void *P, int lazy, void *u, void *sums, struct fl_packed_later later);
     /* see fl_packed_publish */
     void (*publish)(const struct fl_adaptive *a, int64_t d, const void *P, void *w);
+    /* see fl_packed_norms */
+    void (*norms)(const struct fl_adaptive *a, int64_t d, const void *P, double norms[2]);
 };
 
 #define FL_REAL float

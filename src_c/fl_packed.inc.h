@@ -21,7 +21,7 @@ FL_INLINE void FL_TYPED(fl_packed_fetch)(struct fl_row row, int64_t k, int64_t s
 FL_INLINE void FL_TYPED(fl_packed_step)(const struct fl_adaptive *a, double sum_scale,
                                         struct fl_row row, double slope, FL_REAL *FL_RESTRICT P,
                                         const int shift, const int two_moments, const int lazy,
-                                        FL_REAL *FL_RESTRICT u) {
+                                        FL_REAL *FL_RESTRICT u, FL_REAL *FL_RESTRICT sums) {
     FL_REAL g[FL_CHUNK], w[FL_CHUNK], ma[FL_CHUNK], mb[FL_CHUNK], h[FL_CHUNK];
     FL_REAL change[FL_CHUNK], steps[FL_CHUNK];
     FL_VISIT last;
@@ -53,6 +53,7 @@ FL_INLINE void FL_TYPED(fl_packed_step)(const struct fl_adaptive *a, double sum_
             if (two_moments) own[2] = mb[l];
             if (lazy) memcpy(own + FL_LAST_VISIT, &now, sizeof now);
         }
+        for (int l = 0; l < n; l++) sums[l % FL_PACKED_SUMS] += change[l];
         if (u && sum_scale != 0) {
             const FL_REAL e = (FL_REAL)sum_scale;
             for (int l = 0; l < n; l++) u[j[l]] += e * (change[l] - w[l]);
@@ -60,44 +61,71 @@ FL_INLINE void FL_TYPED(fl_packed_step)(const struct fl_adaptive *a, double sum_
     }
 }
 
-/* The same, and what is `later` is fetched on the way. P, u: FL_REAL. */
+/* The same, and what is `later` is fetched on the way. P, u, sums: FL_REAL. */
 static void FL_TYPED(fl_packed_row)(const struct fl_adaptive *a, double sum_scale,
                                     struct fl_row row, double slope, void *P, int lazy, void *u,
-                                    struct fl_packed_later later) {
+                                    void *sums, struct fl_packed_later later) {
     const int two_moments = fl_has_two_moments(a->optimizer);
     const int shift = two_moments || lazy ? 2 : 1;
 #ifdef FL_P_WIDE
     if (row.layout != FL_SIGNED && (u == NULL || sum_scale == 0)) {
-        FL_TYPED(fl_packed_wide)(a, row, slope, P, lazy, later);
+        FL_TYPED(fl_packed_wide)(a, row, slope, P, lazy, sums, later);
         return;
     }
 #endif
     FL_TYPED(fl_prefetch_all)(later.row);
     FL_TYPED(fl_packed_fetch)(later.columns, 0, later.columns.size, P, shift);
     if (two_moments && lazy) {
-        FL_TYPED(fl_packed_step)(a, sum_scale, row, slope, P, 2, 1, 1, u);
+        FL_TYPED(fl_packed_step)(a, sum_scale, row, slope, P, 2, 1, 1, u, sums);
     } else if (two_moments) {
-        FL_TYPED(fl_packed_step)(a, sum_scale, row, slope, P, 2, 1, 0, u);
+        FL_TYPED(fl_packed_step)(a, sum_scale, row, slope, P, 2, 1, 0, u, sums);
     } else if (lazy) {
-        FL_TYPED(fl_packed_step)(a, sum_scale, row, slope, P, 2, 0, 1, u);
+        FL_TYPED(fl_packed_step)(a, sum_scale, row, slope, P, 2, 0, 1, u, sums);
     } else {
-        FL_TYPED(fl_packed_step)(a, sum_scale, row, slope, P, 1, 0, 0, u);
+        FL_TYPED(fl_packed_step)(a, sum_scale, row, slope, P, 1, 0, 0, u, sums);
     }
 }
 
-/* fl_adaptive_publish of d columns with a penalty, and so four places each. */
-static void FL_TYPED(fl_packed_publish)(const struct fl_adaptive *a, int64_t d, const void *P,
-                                        void *w) {
+/* fl_adaptive_publish of the n columns from j on, at most FL_CHUNK, with a penalty and so four
+ * places each. */
+FL_INLINE void FL_TYPED(fl_packed_show)(const struct fl_adaptive *a, int64_t j, int n,
+                                        const FL_REAL *FL_RESTRICT P, FL_REAL *FL_RESTRICT w) {
     FL_REAL v[FL_CHUNK], ma[FL_CHUNK], mb[FL_CHUNK];
     double last[FL_CHUNK];
     FL_VISIT visit;
+    const FL_REAL *own = P + 4 * j;
+    for (int l = 0; l < n; l++, own += 4) {
+        memcpy(&visit, own + FL_LAST_VISIT, sizeof visit);
+        v[l] = own[0], ma[l] = own[1], mb[l] = own[2], last[l] = (double)visit;
+    }
+    FL_TYPED(fl_adaptive_publish)(a, n, v, ma, mb, last, w);
+}
+
+/* The same of d columns */
+static void FL_TYPED(fl_packed_publish)(const struct fl_adaptive *a, int64_t d, const void *P,
+                                        void *w) {
     for (int64_t j = 0; j < d; j += FL_CHUNK) {
         const int n = d - j < FL_CHUNK ? (int)(d - j) : FL_CHUNK;
-        const FL_REAL *own = (const FL_REAL *)P + 4 * j;
-        for (int l = 0; l < n; l++, own += 4) {
-            memcpy(&visit, own + FL_LAST_VISIT, sizeof visit);
-            v[l] = own[0], ma[l] = own[1], mb[l] = own[2], last[l] = (double)visit;
-        }
-        FL_TYPED(fl_adaptive_publish)(a, n, v, ma, mb, last, (FL_REAL *)w + j);
+        FL_TYPED(fl_packed_show)(a, j, n, (const FL_REAL *)P, (FL_REAL *)w + j);
     }
+}
+
+/* |w|_1 and |w|^2 of what it would publish, each in four sums that don't wait for each other. */
+static void FL_TYPED(fl_packed_norms)(const struct fl_adaptive *a, int64_t d, const void *P,
+                                      double norms[2]) {
+    FL_REAL w[FL_CHUNK];
+    double size[4] = {0}, square[4] = {0};
+    for (int64_t j = 0; j < d; j += FL_CHUNK) {
+        const int n = d - j < FL_CHUNK ? (int)(d - j) : FL_CHUNK;
+        FL_TYPED(fl_packed_show)(a, j, n, (const FL_REAL *)P, w);
+        for (int l = n; l % 4; l++) w[l] = 0;
+        for (int l = 0; l < n; l += 4) {
+            for (int i = 0; i < 4; i++) {
+                size[i] += fl_abs((double)w[l + i]);
+                square[i] += (double)w[l + i] * (double)w[l + i];
+            }
+        }
+    }
+    norms[0] = (size[0] + size[1]) + (size[2] + size[3]);
+    norms[1] = (square[0] + square[1]) + (square[2] + square[3]);
 }

@@ -68,20 +68,21 @@ FL_INLINE FL_VECTOR FL_TYPED(fl_packed_change)(const struct FL_TYPED(fl_packed_c
     return FL_P(or)(FL_P(andnot)(sign, magnitude), FL_P(and)(sign, w));
 }
 
-/* The step of FL_P_SIZE columns with gradients g, of which own[l] is the place. */
-FL_INLINE void FL_TYPED(fl_packed_some)(const struct FL_TYPED(fl_packed_constants) *c,
-                                        const int optimizer, const int penalty, FL_VECTOR g,
-                                        FL_REAL *const *own) {
+/* The step of FL_P_SIZE columns with gradients g, of which own[l] is the place; their weights. */
+FL_INLINE FL_VECTOR FL_TYPED(fl_packed_some)(const struct FL_TYPED(fl_packed_constants) *c,
+                                             const int optimizer, const int penalty, FL_VECTOR g,
+                                             FL_REAL *const *own) {
     FL_VECTOR w, ma, mb, last;
     if (!penalty && !fl_has_two_moments(optimizer)) {
         FL_TYPED(fl_p_take_two)(own, &w, &ma);
         w = FL_TYPED(fl_packed_change)(c, optimizer, penalty, g, w, &ma, NULL, c->now);
         FL_TYPED(fl_p_put_two)(own, w, ma);
-        return;
+        return w;
     }
     FL_TYPED(fl_p_take_four)(own, &w, &ma, &mb, &last);
     w = FL_TYPED(fl_packed_change)(c, optimizer, penalty, g, w, &ma, &mb, last);
     FL_TYPED(fl_p_put_four)(own, w, ma, mb, penalty ? c->now : last);
+    return w;
 }
 
 /* The steps of a row, from its last entry to its first as in fl_axpy_fetching, with what is
@@ -91,10 +92,12 @@ FL_INLINE void FL_TYPED(fl_packed_some)(const struct FL_TYPED(fl_packed_constant
 FL_INLINE void FL_TYPED(fl_packed_by_some)(const struct fl_adaptive *a, struct fl_row row,
                                            double slope, FL_REAL *FL_RESTRICT P,
                                            const int optimizer, const int penalty,
-                                           const int is_ones, struct fl_packed_later later) {
+                                           const int is_ones, FL_REAL *FL_RESTRICT sums,
+                                           struct fl_packed_later later) {
     const int shift = !penalty && !fl_has_two_moments(optimizer) ? 1 : 2;
     const struct FL_TYPED(fl_packed_constants) c = FL_TYPED(fl_packed_prepare)(a);
     const FL_VECTOR slopes = FL_P(set1)((FL_REAL)slope);
+    FL_VECTOR sum = FL_P(loadu)(sums);
     const int32_t *j = row.indices;
     const FL_REAL *x = (const FL_REAL *)row.values;
     int32_t few_j[FL_P_SIZE] = {0};
@@ -123,8 +126,10 @@ FL_INLINE void FL_TYPED(fl_packed_by_some)(const struct fl_adaptive *a, struct f
         if (FL_UNLIKELY(missing)) {
             for (int l = 0; l < FL_P_SIZE; l++) own[l] = missing >> l & 1 ? spare : own[l];
         }
-        FL_TYPED(fl_packed_some)(&c, optimizer, penalty, FL_P(mul)(slopes, factors), own);
+        sum = FL_P(add)(sum, FL_TYPED(fl_packed_some)(&c, optimizer, penalty,
+                                                      FL_P(mul)(slopes, factors), own));
     }
+    FL_P(storeu)(sums, sum);
     for (; fetched < later.row.size; fetched += FL_LINE_ENTRIES) {
         FL_TYPED(fl_prefetch_entries)(later.row, fetched);
     }
@@ -134,42 +139,44 @@ FL_INLINE void FL_TYPED(fl_packed_by_some)(const struct fl_adaptive *a, struct f
 /* One loop for each optimizer, */
 FL_INLINE void FL_TYPED(fl_packed_by_rule)(const struct fl_adaptive *a, struct fl_row row,
                                            double slope, FL_REAL *P, const int penalty,
-                                           const int is_ones, struct fl_packed_later later) {
+                                           const int is_ones, FL_REAL *sums,
+                                           struct fl_packed_later later) {
     switch (a->optimizer) {
     case FL_ADAGRAD:
-        FL_TYPED(fl_packed_by_some)(a, row, slope, P, FL_ADAGRAD, penalty, is_ones, later);
+        FL_TYPED(fl_packed_by_some)(a, row, slope, P, FL_ADAGRAD, penalty, is_ones, sums, later);
         break;
     case FL_RMSPROP:
-        FL_TYPED(fl_packed_by_some)(a, row, slope, P, FL_RMSPROP, penalty, is_ones, later);
+        FL_TYPED(fl_packed_by_some)(a, row, slope, P, FL_RMSPROP, penalty, is_ones, sums, later);
         break;
     case FL_ADADELTA:
-        FL_TYPED(fl_packed_by_some)(a, row, slope, P, FL_ADADELTA, penalty, is_ones, later);
+        FL_TYPED(fl_packed_by_some)(a, row, slope, P, FL_ADADELTA, penalty, is_ones, sums, later);
         break;
     default:
-        FL_TYPED(fl_packed_by_some)(a, row, slope, P, FL_ADAM, penalty, is_ones, later);
+        FL_TYPED(fl_packed_by_some)(a, row, slope, P, FL_ADAM, penalty, is_ones, sums, later);
     }
 }
 
 /* penalty (`lazy` as in fl_packed.inc.h) */
 FL_INLINE void FL_TYPED(fl_packed_by_penalty)(const struct fl_adaptive *a, struct fl_row row,
                                               double slope, FL_REAL *P, int lazy,
-                                              const int is_ones, struct fl_packed_later later) {
+                                              const int is_ones, FL_REAL *sums,
+                                              struct fl_packed_later later) {
     if (!lazy) {
-        FL_TYPED(fl_packed_by_rule)(a, row, slope, P, FL_NO_PENALTY, is_ones, later);
+        FL_TYPED(fl_packed_by_rule)(a, row, slope, P, FL_NO_PENALTY, is_ones, sums, later);
     } else if (a->l1 == 0) {
-        FL_TYPED(fl_packed_by_rule)(a, row, slope, P, FL_L2_PENALTY, is_ones, later);
+        FL_TYPED(fl_packed_by_rule)(a, row, slope, P, FL_L2_PENALTY, is_ones, sums, later);
     } else {
-        FL_TYPED(fl_packed_by_rule)(a, row, slope, P, FL_ANY_PENALTY, is_ones, later);
+        FL_TYPED(fl_packed_by_rule)(a, row, slope, P, FL_ANY_PENALTY, is_ones, sums, later);
     }
 }
 
 /* and layout, CSR or ones. */
 FL_INLINE void FL_TYPED(fl_packed_wide)(const struct fl_adaptive *a, struct fl_row row,
-                                        double slope, FL_REAL *P, int lazy,
+                                        double slope, FL_REAL *P, int lazy, FL_REAL *sums,
                                         struct fl_packed_later later) {
     if (row.layout == FL_ONES) {
-        FL_TYPED(fl_packed_by_penalty)(a, row, slope, P, lazy, 1, later);
+        FL_TYPED(fl_packed_by_penalty)(a, row, slope, P, lazy, 1, sums, later);
     } else {
-        FL_TYPED(fl_packed_by_penalty)(a, row, slope, P, lazy, 0, later);
+        FL_TYPED(fl_packed_by_penalty)(a, row, slope, P, lazy, 0, sums, later);
     }
 }

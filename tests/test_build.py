@@ -194,7 +194,7 @@ _FOURS = """
     static void adapt_##type(int optimizer, int lazy, double l1, int layout) {               \\
         const int shift = !lazy && (optimizer == FL_ADAGRAD || optimizer == FL_RMSPROP) ? 1 : 2;\\
         struct fl_adaptive a = {optimizer, 0.9, 0.8, 1e-3, l1, 0.1 * lazy, 0, 0, 0.3, 0};    \\
-        real x[23], P[32 << 2] = {0};                                                        \\
+        real x[23], P[32 << 2] = {0}, sums[FL_PACKED_SUMS] = {0};                            \\
         int32_t j[23];                                                                       \\
         for (int k = 0; k < 23; k++) x[k] = (real)(k % 5 - 2), j[k] = k * 13 % 32;           \\
         for (int size = 0; size <= 23; size++) { /* some values are 0 */                     \\
@@ -202,7 +202,7 @@ _FOURS = """
             const struct fl_packed_later later = {row, row};                                 \\
             a.t = size + 1;                                                                  \\
             const double slope = 0.7 - fl_packed_dot_##type(row, P, shift, row);             \\
-            fl_packed_row_##type(&a, 0, row, slope, P, lazy, NULL, later);                   \\
+            fl_packed_row_##type(&a, 0, row, slope, P, lazy, NULL, sums, later);             \\
         }                                                                                    \\
         for (int k = 0; k < 32 << shift; k++) {                                              \\
             visit_type visit;                                                                \\

@@ -15,9 +15,8 @@ from compared import (
 from layouts import LAYOUTS
 from scipy import sparse
 
-from fastlin import (
-    Perceptron,
-)
+from fastlin import Perceptron, as_rows
+from fastlin._learner import make_learner
 from fastlin._sgd import JOINT_LOSSES, OPTIMIZERS, make_rule
 
 # Three epochs are not meant to converge.
@@ -167,3 +166,53 @@ def test_the_joint_perceptron_is_the_obvious_one(layout, average):
     slow = reference.joint_perceptron(dense, y.astype(int), 3, [np.arange(len(y))] * 3)
     assert_close(clf.coef_, slow.mean_W if average else slow.W, layout.dtype)
     assert_close(clf.intercept_, slow.mean_b if average else slow.b, layout.dtype)
+
+
+# Adaptive steps whose weights lie beside what is kept with them
+
+SPARSE = [layout for layout in LAYOUTS if layout.kind != "dense"]
+ADAPTIVE = [name for name in OPTIMIZERS if name != "sgd"]
+
+
+@pytest.mark.parametrize("penalty", ["l2", "l1", "elasticnet"])
+@pytest.mark.parametrize("optimizer", ADAPTIVE)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_penalty_is_that_of_the_weights(dtype, optimizer, penalty):
+    dense = np.random.default_rng(0).normal(size=(40, 70 + 64)).astype(dtype)
+    dense[:, ::3] = 0
+    rows = as_rows(sparse.csr_matrix(dense))
+    rule = make_rule(
+        "log_loss", penalty=penalty, alpha=0.01, l1_ratio=0.3, eta0=0.1, optimizer=optimizer
+    )
+    learner = make_learner(rows.shape[1], rows.dtype, rule)
+    learner.put_off(rows)
+    learner.visit(rows, labels(dense), np.empty(0), np.arange(40))
+    assert learner.has_debts
+    w = learner.weights()[0].astype(np.float64)
+    expected = rule["l1"] * np.abs(w).sum() + rule["l2"] / 2 * (w**2).sum()
+    assert expected > 0
+    np.testing.assert_allclose(learner.penalty(), expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("penalty", [None, "l2"])
+@pytest.mark.parametrize("optimizer", ADAPTIVE)
+@pytest.mark.parametrize("layout", SPARSE, ids=[layout.name for layout in SPARSE])
+def test_an_overflow_of_the_last_step_is_seen(layout, optimizer, penalty, average):
+    X, dense = layout.make()
+    y, rows, nothing = labels(dense), as_rows(X), np.empty(0)
+    last = np.flatnonzero(np.abs(dense).sum(axis=1))[-1:]
+    rule = make_rule("log_loss", penalty=penalty, eta0=0.1, average=average, optimizer=optimizer)
+    learner = make_learner(rows.shape[1], rows.dtype, rule)
+    learner.put_off(rows)
+    for _ in range(2):
+        learner.visit(rows, y, nothing, np.arange(len(y)))
+        assert learner.has_debts and learner.is_finite()
+    learner._sums.fill(np.inf)  # sums of weights that are finite may overflow
+    assert learner.is_finite() and learner.is_finite()
+    learner.rule["eta0"] = np.inf
+    assert np.isfinite(learner.visit(rows, y, nothing, last))
+    assert not np.isfinite(learner.weights(averaged=False)[0]).all()
+    assert not learner.is_finite() and not learner.is_finite()
+    learner.settle(rows)
+    assert not learner.is_finite()

@@ -69,12 +69,11 @@ def places(const int32_t[::1] counts, const int64_t[::1] groups):
 
 
 cdef inline int32_t settled(int32_t *place, int32_t j, int32_t *following) noexcept nogil:
-    """place[j], which becomes `following` if column j has no place yet; without a branch, which
-    would be foreseen badly."""
-    cdef int32_t new = place[j], fresh = new < 0
-    new = following[0] if fresh else new
-    place[j] = new
-    following[0] += fresh
+    """place[j], which becomes `following` if column j has no place yet."""
+    cdef int32_t new = place[j]
+    if new < 0:
+        place[j] = new = following[0]
+        following[0] += 1
     return new
 
 

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from .rows import Rows
 
+PACKED_SUMS: int
 _Floats = NDArray[np.float32] | NDArray[np.float64]
 
 def run(
@@ -43,6 +44,7 @@ def run_packed(
     b: NDArray[np.float64],
     packed: _Floats,
     u: _Floats,
+    sums: _Floats,
 ) -> dict[str, Any]: ...
 def run_passive_aggressive(
     X: Rows,
@@ -79,6 +81,16 @@ def publish_packed(
     packed: _Floats,
     w: _Floats,
 ) -> None: ...
+def packed_norms(
+    isa: int,
+    rule: dict[str, Any],
+    optimizer: int,
+    decay: float,
+    decay1: float,
+    epsilon: float,
+    t: float,
+    packed: _Floats,
+) -> tuple[float, float]: ...
 def joint_loss(
     loss: int,
     parameter: float,

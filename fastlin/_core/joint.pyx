@@ -13,10 +13,13 @@ from .c cimport (FL_SGD, adaptive_collected, adaptive_row, fl_adaptive, fl_adapt
                  fl_row, fl_rows, fl_sgd_eta, fl_sgd_rule, fl_sgd_state, joint_add, joint_collect,
                  joint_pay, joint_scores, prefetch_all, real, row_at, sgd_decay, square_norm)
 from .multi cimport packed_kernels_for
-from .packed cimport fl_packed_kernels, fl_packed_later, packed_dot
+from .packed cimport FL_PACKED_SUMS, fl_packed_kernels, fl_packed_later, packed_dot
 from .rows cimport Rows
 from .sgd cimport (end_step, kept_per_column, look_ahead, look_further, no_row, row_in_dot,
                    row_in_update)
+
+# Numbers in `sums` of `run_packed`
+PACKED_SUMS = FL_PACKED_SUMS
 
 # Rows of `b`, the intercepts: their values, the sum for averaging, their two moments.
 cdef enum:
@@ -187,10 +190,10 @@ def run(Rows X, const double[::1] y, const double[::1] sample_weight, const int6
 def run_packed(int isa, Rows X, const double[::1] y, const double[::1] sample_weight,
                const int64_t[::1] order, const int64_t[::1] fetch, fl_sgd_rule rule, int optimizer,
                double decay, double decay1, double epsilon, fl_sgd_state state,
-               double[:, ::1] b, real[:, ::1] packed, real[::1] u):
+               double[:, ::1] b, real[:, ::1] packed, real[::1] u, real[::1] sums):
     """`run` for adaptive steps of one output and one row each, not of dense rows, by the kernels of
     an instruction set: packed[j] holds the weight of column j and what is kept with it, as
-    `fl_packed.h` says."""
+    `fl_packed.h` says; `sums` are finite in the end only if all new weights are."""
     cdef Py_ssize_t k, stop = order.shape[0]
     cdef int64_t i, active = 0, n_active = 0
     cdef int shift = 1 if packed.shape[1] == 2 else 2
@@ -198,7 +201,7 @@ def run_packed(int isa, Rows X, const double[::1] y, const double[::1] sample_we
     cdef double z, g = 0, s
     cdef bint weighted = sample_weight.shape[0] > 0
     cdef real *P = &packed[0, 0]
-    cdef real *sums = &u[0] if u.shape[0] else NULL
+    cdef real *average = &u[0] if u.shape[0] else NULL
     cdef fl_adaptive step = fl_adaptive_begin(&rule, optimizer, decay, decay1, epsilon)
     cdef const fl_packed_kernels *kernels = packed_kernels_for(isa, real is double)
     cdef fl_loss_sum total = fl_loss_sum(0, 1)
@@ -206,7 +209,7 @@ def run_packed(int isa, Rows X, const double[::1] y, const double[::1] sample_we
     cdef fl_packed_later later
     cdef fl_per_column columns = fl_per_column_none()
     fl_per_column_add(&columns, P, packed.shape[1] * sizeof(real))
-    fl_per_column_add(&columns, sums, sizeof(real))
+    fl_per_column_add(&columns, average, sizeof(real))
     fl_per_column_plan(&columns, &X.c)
     fl_per_column_weave(&columns, &X.c)
     with nogil:
@@ -229,7 +232,7 @@ def run_packed(int isa, Rows X, const double[::1] y, const double[::1] sample_we
                 later.row.size = 0
             fl_adaptive_step(&step, &rule, state.t)
             if n_active:
-                kernels.row(&step, state.sum_scale, row, g, P, lazy, sums, later)
+                kernels.row(&step, state.sum_scale, row, g, P, lazy, average, &sums[0], later)
             elif later.columns.size:
                 fl_prefetch_columns(&X.c, order[k + columns.ahead_in_dot], &columns)
             if rule.fit_intercept:
@@ -314,6 +317,17 @@ def publish_packed(int isa, fl_sgd_rule rule, int optimizer, double decay, doubl
     cdef fl_adaptive step = at_step(&rule, optimizer, decay, decay1, epsilon, t)
     with nogil:
         packed_kernels_for(isa, real is double).publish(&step, d, &packed[0, 0], &w[0])
+
+
+def packed_norms(int isa, fl_sgd_rule rule, int optimizer, double decay, double decay1,
+                 double epsilon, double t, const real[:, ::1] packed):
+    """|w|_1 and |w|^2 of the weights that `publish_packed` would give."""
+    cdef int64_t d = packed.shape[0]
+    cdef fl_adaptive step = at_step(&rule, optimizer, decay, decay1, epsilon, t)
+    cdef double[2] norms
+    with nogil:
+        packed_kernels_for(isa, real is double).norms(&step, d, &packed[0, 0], norms)
+    return norms[0], norms[1]
 
 
 def joint_loss(int loss, double parameter, const double[:, ::1] z, const double[::1] y,
