@@ -95,7 +95,7 @@ def test_c_functions_say_whether_they_raise(path):
 
 # What kernels write to, by module; all else that they take may be read-only.
 WRITTEN = {
-    "columns": {"counts", "indices", "values"},
+    "columns": {"counts", "indices", "values", "place"},
     "dual_cd": {"squares", "k", "out", "a", "logit", "u", "resting", "bracket"},
     "cells": {"text", "row_begins", "row_lines", "cells", "out", "codes"},
     "counts": {"ends", "order", "counts", "mass", "out", "sums"},
@@ -109,7 +109,7 @@ WRITTEN = {
     "homotopy": {"L", "places", "sign", "w", "v", "active", "d", "u", "a", "r"},
     "joint": {
         "b", "V", "u", "paid", "moments", "packed", "last", "collected", "value", "gradient", "out",
-        "w",
+        "sums", "w",
     },
     "joint_blocks": {"z", "W", "room", "value", "p"},
     "joint_dual": {"state", "s", "U", "W", "resting", "room"},
