@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from ._aligned import huge_empty
 from ._core.levels import (
     DIGIT_BITS,
     add_wanted,
@@ -26,16 +27,20 @@ from ._core.levels import (
     raise_ids,
     sort_digit,
     split,
-    write_level,
 )
+from ._core.text import begin_pages
 from ._parallel import Cancelled, is_cancelled, n_threads, run
 
-__all__ = ["Level", "document_cuts", "next_level", "numbers_of", "placed", "word_level"]
+__all__ = [
+    "Level", "document_cuts", "next_level", "occurrences", "page_tasks", "placed", "word_level",
+]  # fmt: skip
 
 # Tokens of the documents that a task takes, and occurrences of a piece, which fit in a cache.
 _CUT, _PIECE_BITS = 1 << 17, 15
 # Pieces at most: memory is written at as many places at a time.
 _MOST_PIECE_BITS = 8
+# Memory that threads share whose pages are worth to be begun beforehand.
+_MANY_BYTES = 1 << 22
 
 
 class Level(NamedTuple):
@@ -53,12 +58,26 @@ class Level(NamedTuple):
         return len(self.last)
 
 
-def document_cuts(ends: np.ndarray) -> list[tuple[int, int]]:
-    """Return ranges of documents of about as many tokens each."""
-    n_tokens = int(ends[-1]) if len(ends) else 0
-    cuts = np.searchsorted(ends, np.arange(_CUT, n_tokens, _CUT)) + 1
+def document_cuts(ends: np.ndarray, size: int = 0) -> list[tuple[int, int]]:
+    """Return ranges of documents of about so many tokens each."""
+    n_tokens, size = int(ends[-1]) if len(ends) else 0, size or _CUT
+    cuts = np.searchsorted(ends, np.arange(size, n_tokens, size)) + 1
     edges = np.unique(np.concatenate([[0], cuts, [len(ends)]])).tolist()
     return list(zip(edges[:-1], edges[1:], strict=True))
+
+
+def occurrences(ends: np.ndarray, n: int) -> int:
+    """Return how many n-grams of n units documents have."""
+    return int(np.maximum(np.diff(ends, prepend=0) - n + 1, 0).sum())
+
+
+def page_tasks(array: np.ndarray, n_jobs: int | None) -> list[Callable[[], None]]:
+    """Return tasks that begin the pages of an array that nobody has written to, if they are many:
+    of threads that are the first in one at the same time, each clears all of it."""
+    threads, memory = n_threads(n_jobs), array.reshape(-1).view(np.uint8)
+    if threads == 1 or len(memory) < _MANY_BYTES:
+        return []
+    return [functools.partial(begin_pages, part) for part in np.array_split(memory, threads)]
 
 
 def word_level(tokens: np.ndarray, ends: np.ndarray, n_words: int, n_jobs: int | None) -> Level:
@@ -87,15 +106,19 @@ def next_level(
     shift = max(bits - min(_MOST_PIECE_BITS, (len(tokens) >> _PIECE_BITS).bit_length()), 0)
     cuts = document_cuts(ends)
     counts = np.zeros((len(cuts), (max(len(below) - 1, 0) >> shift) + 1), np.int64)
+    grams = huge_empty((occurrences(ends, n), 4), np.dtype(np.uint32))
+    ids = huge_empty((len(tokens),), np.dtype(np.uint32))
 
-    def share(task: Callable[[int, tuple[int, int]], None]) -> None:
-        run([functools.partial(task, *each) for each in enumerate(cuts)], n_jobs)
+    def share(task: Callable[[int, tuple[int, int]], None], first: Sequence = ()) -> None:
+        run([*first, *(functools.partial(task, *each) for each in enumerate(cuts))], n_jobs)
 
-    share(lambda k, cut: count_pieces(below.ids, ends, *cut, n, shift, counts[k]))
+    # All threads will write all over these.
+    share(
+        lambda k, cut: count_pieces(below.ids, ends, *cut, n, shift, counts[k]),
+        [*page_tasks(grams, n_jobs), *page_tasks(ids, n_jobs)],
+    )
     sizes = counts.sum(axis=0)
     begins = np.cumsum(sizes) - sizes
-    grams = np.empty((sizes.sum(), 4), np.uint32)
-    ids = np.empty(len(tokens), np.uint32)
     n_grams = np.zeros(len(sizes), np.int64)
     if len(grams):
         free = np.cumsum(counts, axis=0) - counts + begins
@@ -109,34 +132,19 @@ def next_level(
         order = np.argsort(-sizes, kind="stable")
         run([functools.partial(sort, k) for k in order[sizes[order] > 0].tolist()], n_jobs)
     offsets = np.cumsum(n_grams) - n_grams
-    level = Level(*np.empty((4, n_grams.sum()), np.uint32), ids)
+    level = Level(*huge_empty((4, n_grams.sum()), np.dtype(np.uint32)), ids)
 
-    def take(k: int) -> None:
-        here = slice(offsets[k], offsets[k] + n_grams[k])
-        split(grams[begins[k] : begins[k] + n_grams[k]], *(array[here] for array in level[:4]))
+    def take(pieces: np.ndarray) -> None:
+        for k in pieces.tolist():
+            here = slice(offsets[k], offsets[k] + n_grams[k])
+            split(grams[begins[k] : begins[k] + n_grams[k]], *(array[here] for array in level[:4]))
 
-    run([functools.partial(take, k) for k in np.flatnonzero(n_grams).tolist()], n_jobs)
+    # Threads write apart from each other: of two that begin the same huge page, each clears it.
+    shares = np.array_split(np.flatnonzero(n_grams), n_threads(n_jobs))
+    run([functools.partial(take, pieces) for pieces in shares], n_jobs)
     raised = offsets.astype(np.uint32)
     share(lambda k, cut: raise_ids(ids, below.ids, ends, *cut, n, shift, raised))
     return level
-
-
-def numbers_of(
-    levels: list[Level], shortest: int, ends: np.ndarray, first: int, last: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers of the n-grams of documents first to last - 1 that are of `shortest` units
-    or more, those of one level behind those below, and where each document's end."""
-    lengths = np.diff(ends[first:last], prepend=ends[first - 1] if first else 0)
-    counts = [np.maximum(lengths - n + 1, 0) for n in range(shortest, len(levels) + 1)]
-    row_ends = np.cumsum(sum(counts), dtype=np.int64)
-    places = row_ends - sum(counts)
-    numbers = np.empty(row_ends[-1] if len(row_ends) else 0, np.uint32)
-    offset = 0
-    for n, level in enumerate(levels, 1):
-        if n >= shortest and len(numbers):
-            write_level(level.ids, ends, first, last, n, offset, places, numbers)
-        offset += len(level)
-    return numbers, row_ends
 
 
 def placed(

@@ -1,16 +1,18 @@
 """From documents to rows of counts by a vocabulary, which is learned on the way or given.
 
 Words that are learned are brought in order, then the n-grams of them, length by length
-(_gram_levels.py). For characters, and by a vocabulary that is known, there are two passes:
-documents to the numbers of their n-grams, in the order in which the table gave them; then, once it
-is known which columns these have, numbers to sorted rows. Threads learn a table each; where they
-bring its n-grams in order, their lists are made one in between. A column hangs on the name of its
-n-gram only, so that the matrix does not depend on the number of threads.
+(_gram_levels.py). For characters there are two passes: documents to the numbers of their n-grams,
+in the order in which the table gave them; then, once it is known which columns these have, numbers
+to sorted rows. By a vocabulary that is known, both are done of a block before the next is read.
+Threads learn a table each; where they bring its n-grams in order, their lists are made one in
+between. A column hangs on the name of its n-gram only, so that the matrix does not depend on the
+number of threads.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -19,13 +21,14 @@ import numpy as np
 from ._analyzers import TextAnalysis, check_documents
 from ._core.documents import DONE, TOO_LARGE, Block
 from ._core.levels import write_tokens
-from ._core.ngrams import NgramReader, NgramTable, RowCounter, document_frequencies
-from ._gram_levels import Level, document_cuts, next_level, numbers_of, placed, word_level
+from ._core.ngrams import NgramReader, NgramTable, document_frequencies
+from ._count_rows import Counting, Found, counted, sources_of
+from ._gram_levels import Level, document_cuts, next_level, occurrences, placed, word_level
 from ._merged_names import MergedNames, Names
 from ._parallel import Cancelled, feed, is_cancelled, n_threads, run
 from ._params import shown
 from ._text_blocks import NumberedBlock, numbered, text_blocks
-from ._text_rows import CsrArrays, encode_features, features_of, joined, refuse
+from ._text_rows import CsrArrays, encode_features, features_of, refuse
 from ._vocabulary import (
     Nodes,
     Vocabulary,
@@ -40,15 +43,8 @@ from ._vocabulary import (
 
 __all__ = ["Frequencies", "count_by", "learn"]
 
-
-class _Found(NamedTuple):
-    """The numbers that some rows have, those of row i up to ends[i], and the table's place."""
-
-    first_row: int
-    numbers: np.ndarray
-    ends: np.ndarray
-    table: int
-
+# Tokens whose documents are counted at a time: their entries lie in the second cache.
+_COUNTED_TOKENS = 1 << 15
 
 class _Part(NamedTuple):
     """The n-grams of a table in order: their numbers and names, in how many documents each is, and
@@ -98,7 +94,9 @@ def learn(
     standard = analysis._is_standard()
     tables = [new_table() for _ in range(n_threads(n_jobs) if standard else 1)]
     of_words = standard and analysis.analyzer == "word"
-    found = _read(analysis, X, tables, learns=True, only_words=of_words)
+    taken: dict[int, Found] = {}
+    _read(analysis, X, tables, True, taken.__setitem__, only_words=of_words)
+    found = [taken[k] for k in range(len(taken))]
     n_rows = sum(len(part.ends) for part in found)
     if n_rows == 0:
         raise ValueError("X must have at least one document, got none.")
@@ -112,7 +110,7 @@ def learn(
 
 
 def _by_levels(
-    found: list[_Found], tables: list[NgramTable], ngram_range: tuple[int, int], with_totals: bool,
+    found: list[Found], tables: list[NgramTable], ngram_range: tuple[int, int], with_totals: bool,
     choose: Callable, n_jobs: int | None, dtype: Any,
 ) -> tuple[Vocabulary, CsrArrays, np.ndarray]:
     """Learn as `learn` does, given the words of documents: n-grams come in order, length by
@@ -137,17 +135,20 @@ def _by_levels(
         if not kept.all():
             wanted[features[~kept]] = False
             features, columns, documents = placed(levels, nodes.before, wanted, n_jobs)
+    most = sum(occurrences(ends, n) for n in range(shortest, len(levels) + 1))
+    counting = Counting(len(features), dtype, len(ends), most)
+    sources = sources_of(levels, shortest, columns)
     tasks = [
-        functools.partial(_count_documents, levels, shortest, ends, cut, columns, len(features))
-        for cut in document_cuts(ends)
+        functools.partial(counting.take, k, sources, ends, *cut, cut[0])
+        for k, cut in enumerate(document_cuts(ends, _COUNTED_TOKENS))
     ]
-    names, *parts = run([functools.partial(named, nodes, features, 1), *tasks], n_jobs)
+    names, *_ = run([functools.partial(named, nodes, features, 1), *tasks], n_jobs)
     vocabulary = Vocabulary(*names, nodes=(nodes, columns, found_in))
-    return vocabulary, joined(parts, n_jobs, dtype), documents
+    return vocabulary, counting.rows(n_jobs), documents
 
 
 def _tokens(
-    found: list[_Found], tables: list[NgramTable], n_jobs: int | None
+    found: list[Found], tables: list[NgramTable], n_jobs: int | None
 ) -> tuple[Nodes, np.ndarray, np.ndarray]:
     """Return the words of all tables in order, the words of the documents by their places in that
     order, and where each document ends."""
@@ -166,8 +167,11 @@ def _tokens(
         )
     tokens = np.empty(n_tokens, np.uint32)
 
+    edges = [len(found) * k // len(tables) for k in range(len(tables) + 1)]
+    shares = [slice(*each) for each in itertools.pairwise(edges)]
+
     def write(k: int) -> None:
-        for part, begin in zip(found[k :: len(tables)], begins[k :: len(tables)], strict=True):
+        for part, begin in zip(found[shares[k]], begins[shares[k]], strict=True):
             write_tokens(part.numbers, by_table[part.table], tokens[begin:])
 
     run([functools.partial(write, k) for k in range(len(tables))], n_jobs)
@@ -205,17 +209,8 @@ def _nodes(
     return Nodes(is_word, before, last, words.arena), found_in
 
 
-def _count_documents(
-    levels: list[Level], shortest: int, ends: np.ndarray, cut: tuple[int, int],
-    columns: np.ndarray, n_columns: int,
-) -> CsrArrays:
-    """Count the columns of some documents."""
-    numbers, row_ends = numbers_of(levels, shortest, ends, *cut)
-    return _count_part(_Found(cut[0], numbers, row_ends, 0), columns, n_columns)
-
-
 def _by_numbers(
-    found: list[_Found], tables: list[NgramTable], kind: int, with_totals: bool, choose: Callable,
+    found: list[Found], tables: list[NgramTable], kind: int, with_totals: bool, choose: Callable,
     n_jobs: int | None, dtype: Any,
 ) -> tuple[Vocabulary, CsrArrays, np.ndarray]:
     """Learn as `learn` does: enter all in one table, then order what is kept."""
@@ -241,12 +236,12 @@ def _by_numbers(
             features, names = ordered(nodes, wanted, n_jobs)
     columns = _by_number(n, features, np.arange(len(features), dtype=np.int32))
     by_number = [columns if place is None else columns[place] for place in places]
-    rows = _counted(found, by_number, len(features), n_jobs, dtype)
+    rows = counted(found, by_number, len(features), n_jobs, dtype)
     return Vocabulary(*names, [(table, columns)]), rows, documents[features]
 
 
 def _by_lists(
-    found: list[_Found], tables: list[NgramTable], with_totals: bool, choose: Callable,
+    found: list[Found], tables: list[NgramTable], with_totals: bool, choose: Callable,
     n_jobs: int | None, dtype: Any,
 ) -> tuple[Vocabulary, CsrArrays, np.ndarray]:
     """Learn as `learn` does: each thread orders the n-grams of its table, then the lists are made
@@ -277,7 +272,7 @@ def _by_lists(
         n_jobs,
     )
     vocabulary = Vocabulary(*whole.kept(kept), zip(tables, columns, strict=True))
-    return vocabulary, _counted(found, columns, len(vocabulary), n_jobs, dtype), documents
+    return vocabulary, counted(found, columns, len(vocabulary), n_jobs, dtype), documents
 
 
 def count_by(
@@ -286,11 +281,17 @@ def count_by(
     """Count by a vocabulary; n-grams that it lacks are left out."""
     standard = analysis._is_standard()
     table, columns = vocabulary.table(analysis._units()[2] if standard else 0, not standard)
-    readers = n_threads(n_jobs) if standard else 1
-    found = _read(analysis, X, [table] * readers, learns=False)
-    if not found:
+    # A kernel takes the address of the first column, also where no row has any.
+    columns = columns if len(columns) else np.full(1, -1, np.int32)
+    n_rows = len(X) if hasattr(X, "__len__") else None
+    counting = Counting(len(vocabulary), dtype, n_rows)
+    tables = [table] * (n_threads(n_jobs) if standard else 1)
+    _read(analysis, X, tables, learns=False,
+          take=functools.partial(counting.take_found, columns=columns))
+    rows = counting.rows(n_jobs)
+    if len(rows.indptr) == 1:
         raise ValueError("X must have at least one document, got none.")
-    return _counted(found, [columns] * readers, len(vocabulary), n_jobs, dtype)
+    return rows
 
 
 # Documents to numbers
@@ -311,28 +312,30 @@ def _reader(
 
 
 def _read(
-    analysis: TextAnalysis, X: Any, tables: list[NgramTable], learns: bool, only_words: bool = False
-) -> list[_Found]:
-    """Find the numbers of all documents, a table for each thread, or those of their words alone."""
+    analysis: TextAnalysis, X: Any, tables: list[NgramTable], learns: bool,
+    take: Callable[[int, Found], None], only_words: bool = False,
+) -> None:
+    """Find the numbers of all documents, a table for each thread, or those of their words alone.
+    Threads hand them to `take`, with the number of the block; they are lost after that."""
     stop_words = word_table(analysis._compiled_stop_words())
     readers = [
         (k, _reader(analysis, table, stop_words, learns, only_words))
         for k, table in enumerate(tables)
     ]
     if not analysis._is_standard():
-        return list(_read_features(analysis, check_documents(X), readers[0][1]))
-    found: dict[int, _Found] = {}
+        for k, part in enumerate(_read_features(analysis, check_documents(X), readers[0][1])):
+            take(k, part)
+        return
 
     def read(fed: Iterator[NumberedBlock]) -> None:
         place, reader = readers.pop()
         for number, first_row, block in fed:
-            found[number] = _read_block(block, first_row, reader, place)
+            take(number, _read_block(block, first_row, reader, place))
 
     feed(numbered(text_blocks(analysis, X, "surrogatepass")), read, len(readers))
-    return [found[k] for k in range(len(found))]
 
 
-def _read_block(block: Block, first_row: int, reader: NgramReader, place: int) -> _Found:
+def _read_block(block: Block, first_row: int, reader: NgramReader, place: int) -> Found:
     """Find the numbers of a block."""
     reader.load(block)
     ends = np.empty(block.n_documents, np.int64)
@@ -342,12 +345,12 @@ def _read_block(block: Block, first_row: int, reader: NgramReader, place: int) -
             raise Cancelled
     numbers = np.empty(reader.n_found, np.uint32)
     reader.copy(numbers)
-    return _Found(first_row, numbers, ends, place)
+    return Found(first_row, numbers, ends, place)
 
 
 def _read_features(
     analysis: TextAnalysis, documents: Iterator, reader: NgramReader
-) -> Iterator[_Found]:
+) -> Iterator[Found]:
     """Find the numbers of what Python analyses, some thousand documents at a time."""
     analyse = analysis._build_text_analyzer()
     ends: list[int] = []
@@ -366,12 +369,12 @@ def _read_features(
         yield _taken(reader, ends, first_row)
 
 
-def _taken(reader: NgramReader, ends: list[int], first_row: int) -> _Found:
+def _taken(reader: NgramReader, ends: list[int], first_row: int) -> Found:
     """Take what a reader has found."""
     numbers = np.empty(reader.n_found, np.uint32)
     reader.copy(numbers)
     reader.forget()
-    return _Found(first_row, numbers, np.array(ends, np.int64), 0)
+    return Found(first_row, numbers, np.array(ends, np.int64), 0)
 
 
 # Numbers to columns
@@ -386,7 +389,7 @@ def _refuse_none(documents: np.ndarray) -> None:
         )
 
 
-def _part(found: list[_Found], place: int, table: NgramTable, with_totals: bool) -> _Part:
+def _part(found: list[Found], place: int, table: NgramTable, with_totals: bool) -> _Part:
     """Order the n-grams of a table."""
     n = table.n_numbers
     documents = _frequencies(found, place, n)
@@ -420,7 +423,7 @@ def _by_number(
     return by_number
 
 
-def _frequencies(found: list[_Found], place: int, n: int) -> np.ndarray:
+def _frequencies(found: list[Found], place: int, n: int) -> np.ndarray:
     """Return in how many documents each number of a table occurs."""
     seen = np.zeros((n, 2), np.int32)
     seen[:, 0] = -1
@@ -430,41 +433,10 @@ def _frequencies(found: list[_Found], place: int, n: int) -> np.ndarray:
     return seen[:, 1]
 
 
-def _totals(found: list[_Found], place: int, n: int) -> np.ndarray:
+def _totals(found: list[Found], place: int, n: int) -> np.ndarray:
     """Return how often each number of a table occurs."""
     total = np.zeros(n, np.int64)
     for part in found:
         if part.table == place:
             total += np.bincount(part.numbers, minlength=n)
     return total
-
-
-# Numbers to rows
-
-
-def _counted(
-    found: list[_Found], columns: list[np.ndarray], n_columns: int, n_jobs: int | None, dtype: Any
-) -> CsrArrays:
-    """Count the columns of all rows."""
-    tasks = [
-        functools.partial(_count_part, part, columns[part.table], n_columns) for part in found
-    ]
-    return joined(run(tasks, n_jobs), n_jobs, dtype)
-
-
-def _count_part(part: _Found, columns: np.ndarray, n_columns: int) -> CsrArrays:
-    """Count the columns of some rows."""
-    counter = RowCounter(n_columns)
-    indptr = np.zeros(len(part.ends) + 1, np.int64)
-    indices = np.empty(len(part.numbers), np.int32)
-    counts = np.empty(len(part.numbers), np.int32)
-    # A kernel takes the address of the first column, also where no row has any.
-    columns = columns if len(columns) else np.full(1, -1, np.int32)
-    rest = (part.numbers, part.ends, columns, indptr[1:], indices, counts)
-    while (status := counter.count(*rest)) != DONE:
-        refuse(status, part.first_row + counter.n_rows)
-        if is_cancelled():
-            raise Cancelled
-    for array in (indices, counts):
-        array.resize(counter.nnz, refcheck=False)
-    return CsrArrays(indptr, indices, counts)

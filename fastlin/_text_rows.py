@@ -9,14 +9,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._core.documents import DONE, FULL, TOO_LARGE, TOO_LONG, TOO_MANY, Block
-from ._core.text import CountedRows, TextHasher, begin_pages
+from ._core.documents import DONE, FULL, TOO_LARGE, TOO_LONG, TOO_MANY, CountedRows
+from ._core.ngrams import RowCounter
+from ._core.text import TextHasher, begin_pages
 from ._parallel import Cancelled, is_cancelled, run
 from ._params import shown
 
 __all__ = [
     "BlocksOutput", "CsrArrays", "RowsOutput", "as_output", "encode_features", "features_of",
-    "joined", "refuse",
+    "refuse",
 ]  # fmt: skip
 
 
@@ -120,10 +121,12 @@ class BlocksOutput:
     dtype : dtype
     n_rows : int or None
         How many there will be, if known.
+    most : int, default=0
+        How many entries there will be at most, if known.
     """
 
-    def __init__(self, dtype: Any, n_rows: int | None):
-        self._dtype, self._expected_rows = dtype, n_rows
+    def __init__(self, dtype: Any, n_rows: int | None, most: int = 0):
+        self._dtype, self._expected_rows, self._most = dtype, n_rows, most
         self._lock = threading.Lock()
         self._segments: list[_Segment] = []
         self._free: list[CountedRows] = []
@@ -131,14 +134,15 @@ class BlocksOutput:
         self._held: dict[int, CountedRows] = {}
         self._next = self._n_rows = self._nnz = 0
 
-    def take_block(self, hasher: TextHasher, number: int, block: Block, first_row: int) -> None:
-        """Hash the block of a number, counted from 0, whose first row is `first_row`; Ctrl-C is
-        seen between the calls."""
+    def take(
+        self, counter: TextHasher | RowCounter, number: int, n_rows: int, first_row: int
+    ) -> None:
+        """Count what has been loaded, the block of a number from 0 on, whose first row is
+        `first_row`; Ctrl-C is seen between the calls."""
         with self._lock:
             rows = self._free.pop() if self._free else CountedRows()
-        rows.begin(block.n_documents)
-        hasher.load(block)
-        while (status := hasher.count(rows)) != DONE:
+        rows.begin(n_rows)
+        while (status := counter.count(rows)) != DONE:
             refuse(status, first_row + rows.n_rows)
             if is_cancelled():
                 raise Cancelled
@@ -150,7 +154,7 @@ class BlocksOutput:
                 self._next += 1
         for rows, segment, first, last, ahead in placed:
             segment.begin(last, ahead)
-            hasher.write(rows, segment.indices[first:last], segment.data[first:last])
+            counter.write(rows, segment.indices[first:last], segment.data[first:last])
         with self._lock:
             self._free += [rows for rows, *_ in placed]
 
@@ -161,8 +165,8 @@ class BlocksOutput:
         self._n_rows += rows.n_rows
         self._nnz += nnz
         if not self._segments or self._segments[-1].used + nnz > len(self._segments[-1].data):
-            size = max(nnz, self._nnz if self._segments else 0)
-            if self._expected_rows is not None and self._n_rows:
+            size = max(nnz, self._nnz if self._segments else self._most)
+            if not self._most and self._expected_rows is not None and self._n_rows:
                 # Memory that is not used in the end costs nothing.
                 left = self._expected_rows - self._n_rows
                 expected = nnz + _expected(self._nnz, self._n_rows, left)
@@ -182,7 +186,7 @@ class BlocksOutput:
         """Return the three arrays, once all blocks are put."""
         if not self._segments:
             return _Segment(0, self._dtype).arrays()
-        return joined([segment.arrays() for segment in self._segments], n_jobs)
+        return _joined([segment.arrays() for segment in self._segments], n_jobs)
 
 
 def as_output(arrays: CsrArrays, n_features: int, output: str) -> Any:
@@ -193,17 +197,15 @@ def as_output(arrays: CsrArrays, n_features: int, output: str) -> Any:
     return matrix if output == "csr" else compact_rows(matrix)
 
 
-def joined(parts: list[CsrArrays], n_jobs: int | None, dtype: Any = None) -> CsrArrays:
-    """Put parts of a matrix one below the other, each copied by a thread; values become of `dtype`,
-    if one is given."""
-    dtype = parts[0].data.dtype if dtype is None else dtype
+def _joined(parts: list[CsrArrays], n_jobs: int | None) -> CsrArrays:
+    """Put parts of a matrix one below the other, each copied by a thread."""
     if len(parts) == 1:
-        return parts[0]._replace(data=parts[0].data.astype(dtype, copy=False))
+        return parts[0]
     row_ends = np.cumsum([0] + [len(part.indptr) - 1 for part in parts])
     ends = np.cumsum([0] + [len(part.indices) for part in parts])
     whole = CsrArrays(
         np.zeros(row_ends[-1] + 1, np.int64), np.empty(ends[-1], np.int32),
-        np.empty(ends[-1], dtype),
+        np.empty(ends[-1], parts[0].data.dtype),
     )
 
     def copy(k: int) -> None:

@@ -17,15 +17,9 @@ import numpy as np
 
 from ._analyzers import byte_classes
 from ._core.documents import TOO_LARGE
+from ._core.levels import add_sizes, place_level, stable_order, write_depths
 from ._core.names import write_characters, write_name_ends, write_names, write_word_keys
-from ._core.ngrams import (
-    NgramReader,
-    NgramTable,
-    add_sizes,
-    place_level,
-    stable_order,
-    write_depths,
-)  # fmt: skip
+from ._core.ngrams import NgramReader, NgramTable
 from ._parallel import run
 from ._text_rows import refuse
 

@@ -368,7 +368,8 @@ class HashingVectorizer(TextAnalysis, Estimator):
         """Hash the blocks that a thread gets."""
         hasher = self._hasher(stop_words)
         for number, first_row, block in fed:
-            whole.take_block(hasher, number, block, first_row)
+            hasher.load(block)
+            whole.take(hasher, number, block.n_documents, first_row)
 
     def _hash_features(self, documents: Iterator) -> CsrArrays:
         """Let Python analyse, and C hash and count what it finds."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from itertools import chain
 
@@ -12,7 +13,10 @@ from hypothesis import strategies as st
 
 from fastlin import _gram_levels
 from fastlin._core import levels as kernels
-from fastlin._gram_levels import document_cuts, next_level, numbers_of, placed, word_level
+from fastlin._core.documents import DONE, CountedRows
+from fastlin._core.ngrams import RowCounter
+from fastlin._count_rows import sources_of
+from fastlin._gram_levels import document_cuts, next_level, occurrences, placed, word_level
 
 # Few words, so that n-grams come back; some thousand tokens, so that there are several digits.
 DOCUMENTS = st.lists(st.lists(st.integers(0, 9) | st.integers(0, 4000), max_size=12), min_size=1,
@@ -21,6 +25,18 @@ DOCUMENTS = st.lists(st.lists(st.integers(0, 9) | st.integers(0, 4000), max_size
 
 def grams_at(document, n):
     return [tuple(document[i : i + n]) for i in range(len(document) - n + 1)]
+
+
+def counted(counter, sources, ends, first, last):
+    """Rows as lists of pairs of a column and its count."""
+    rows = CountedRows()
+    rows.begin(last - first)
+    counter.load(sources, ends, first, last)
+    assert counter.count(rows) == DONE
+    indices, counts = np.empty(rows.nnz, np.int32), np.empty(rows.nnz)
+    counter.write(rows, indices, counts)
+    return [list(zip(indices[a:b].tolist(), counts[a:b].tolist(), strict=True))
+            for a, b in itertools.pairwise(rows.ends.tolist())]  # fmt: skip
 
 
 @given(DOCUMENTS, st.integers(1, 4), st.integers(1, 5), st.integers(0, 3), st.integers(1, 10),
@@ -61,15 +77,24 @@ def test_levels(documents, longest, cut, piece_bits, digit_bits, n_jobs, random)
         totals = Counter(found)
         assert level.documents.tolist() == [in_documents[gram] for gram in ours]
         assert level.total.tolist() == [totals[gram] for gram in ours]
-    # Rows of numbers, those of the shorter n-grams first.
+        assert occurrences(ends, n) == len(found)
+    # Rows of those that have a column.
+    has_column = np.array([random.random() < 0.8 for _ in names], bool)
+    own = np.where(has_column, np.cumsum(has_column) - 1, -1).astype(np.int32)
+    kept = [names[k] for k in np.flatnonzero(has_column)]
+    counter = RowCounter(len(names))
     for shortest in range(1, longest + 1):
         for first, last in cuts:
-            numbers, row_ends = numbers_of(levels, shortest, ends, first, last)
-            rows = np.split(numbers, row_ends[:-1])
-            for document, row in zip(documents[first:last], rows, strict=True):
-                assert [names[k] for k in row] == [
+            for document, row in zip(documents[first:last], counted(
+                counter, sources_of(levels, shortest, own), ends, first, last
+            ), strict=True):  # fmt: skip
+                expected = Counter(
                     gram for n in range(shortest, longest + 1) for gram in grams_at(document, n)
-                ]
+                )
+                assert {kept[k]: count for k, count in row} == {
+                    gram: count for gram, count in expected.items() if gram in kept
+                }
+                assert [k for k, _ in row] == sorted({k for k, _ in row})
     wanted = np.array([random.random() < 0.5 for _ in names], bool)
     features, columns, counts = placed(levels, np.concatenate(before), wanted, n_jobs)
     chosen = sorted(name for name, is_wanted in zip(names, wanted, strict=True) if is_wanted)
@@ -97,5 +122,18 @@ def test_kernels_refuse_what_lies_beyond_the_end():
         kernels.sort_digit(grams, grams[:1], True, 0, 1)
     with pytest.raises(ValueError):
         kernels.sort_digit(grams, grams.copy(), True, 0, 11)
+    counter, columns = RowCounter(1), np.zeros(1, np.int32)
+    for first, last in ((0, 3), (-1, 1), (1, 0), (0, 2)):
+        with pytest.raises(IndexError):
+            counter.load([(tokens, columns, 1)], ends, first, last)
+    counter.load([(tokens, columns, 1)], ends, 0, 1)
+    rows = CountedRows()
+    with pytest.raises(IndexError):
+        counter.count(rows)
+    rows.begin(1)
+    assert counter.count(rows) == DONE
+    for indices, counts in ((columns, np.empty(0)), (columns[:0], np.empty(1))):
+        with pytest.raises(IndexError):
+            counter.write(rows, indices, counts)
     with pytest.raises(IndexError):
         kernels.split(grams, *np.zeros((4, 1), np.uint32))

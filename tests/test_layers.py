@@ -119,7 +119,7 @@ WRITTEN = {
     },
     "levels": {
         "tokens", "seen", "counts", "free", "grams", "out", "ids", "before", "last", "documents",
-        "total", "places", "numbers", "size", "features", "columns", "placed",
+        "total", "size", "features", "columns", "placed", "depth", "begins", "order",
     },
     "losses": {"value", "slope", "out"},
     "blocks": {"out"},
@@ -134,8 +134,7 @@ WRITTEN = {
         "first", "second", "out", "ends", "a_place", "b_place", "names", "counts", "whole",
     },
     "ngrams": {
-        "is_word", "before", "last", "arena", "ends", "numbers", "row_ends", "indices", "counts",
-        "seen", "depth", "begins", "order", "size", "free", "features", "out", "data",
+        "is_word", "before", "last", "arena", "ends", "numbers", "indices", "seen", "data",
     },
     "order": {"order", "unshuffled", "rng"},
     # the arrays that the parser fills

@@ -3,7 +3,7 @@
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
-from .text cimport fl_text, fl_words, fl_words_bytes
+from .text cimport fl_text, fl_text_entry, fl_words, fl_words_bytes
 
 cdef extern from "Python.h":
     # Borrowed: to count a reference is to wait for the text.
@@ -27,6 +27,16 @@ cdef class Block:
     cdef readonly bint has_others
     cdef int room(self, Py_ssize_t n) except -1
     cdef int put(self, Py_ssize_t k, document) except -1
+
+
+cdef class CountedRows:
+    cdef fl_text_entry *entries
+    cdef int64_t capacity
+    cdef int64_t[::1] _ends
+    # Row i ends at ends[i + 1].
+    cdef readonly object ends
+    cdef readonly int64_t n_rows
+    cdef int grow(self, int64_t n_more) except -1
 
 
 cdef void *resized(void *memory, size_t size) except NULL

@@ -13,6 +13,8 @@ from cpython.unicode cimport (
 from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from numpy import int64, zeros
+
 from .text cimport (
     FL_PREFETCH, FL_TEXT_BUCKETS, FL_WORDS_CHAR_WB, FL_WORDS_PADDING, fl_text_entry,
     fl_words_shortcut, fl_words_starts_capacity
@@ -157,6 +159,38 @@ cdef class Block:
             raise IndexError
         self.documents.append(document)
         self.put(k, document)
+
+
+cdef class CountedRows:
+    """Rows of a block, each the entries that a matrix will have, in as little memory as they take:
+    they shall still lie in a cache when they are written."""
+
+    def __cinit__(self):
+        self.begin(0)
+
+    def __dealloc__(self):
+        PyMem_Free(self.entries)
+
+    @property
+    def nnz(self):
+        """Number of all entries."""
+        return self._ends[self.n_rows]
+
+    def begin(self, int64_t n_rows):
+        """Forget the rows, and make room for the ends of so many."""
+        self.n_rows = 0
+        self._ends = self.ends = zeros(n_rows + 1, int64)
+
+    cdef int grow(self, int64_t n_more) except -1:
+        """Make room for more entries."""
+        cdef int64_t needed = self.nnz + n_more, capacity
+        if needed > self.capacity:
+            capacity = max(needed, 2 * self.capacity)
+            self.entries = <fl_text_entry *>resized(
+                self.entries, capacity * sizeof(fl_text_entry)
+            )
+            self.capacity = capacity
+        return 0
 
 
 def ascii_run(list documents, Py_ssize_t first, Py_ssize_t last, Py_ssize_t n_characters):

@@ -30,10 +30,6 @@ def raise_ids(
     ids: NDArray[np.uint32], before: NDArray[np.uint32], ends: NDArray[np.int64], first: int,
     last: int, n: int, shift: int, offsets: NDArray[np.uint32],
 ) -> None: ...
-def write_level(
-    ids: NDArray[np.uint32], ends: NDArray[np.int64], first: int, last: int, n: int, offset: int,
-    places: NDArray[np.int64], numbers: NDArray[np.uint32],
-) -> None: ...
 def add_wanted(
     before: NDArray[np.uint32], wanted: NDArray[np.uint8], first: int, stop: int, n_below: int,
     size: NDArray[np.int64],
@@ -42,4 +38,25 @@ def place(
     before: NDArray[np.uint32], wanted: NDArray[np.uint8], first: int, stop: int,
     size: NDArray[np.int64], free: NDArray[np.int64], features: NDArray[np.int64],
     columns: NDArray[np.int32], values: NDArray[np.uint32], placed: NDArray[np.uint32],
+) -> None: ...
+def write_depths(
+    is_word: NDArray[np.uint8], before: NDArray[np.uint32], depth: NDArray[np.int32]
+) -> None: ...
+def stable_order(
+    keys: NDArray[np.uint32],
+    before: NDArray[np.int64],
+    begins: NDArray[np.int64],
+    order: NDArray[np.int64],
+) -> None: ...
+def add_sizes(
+    level: NDArray[np.int64], before: NDArray[np.uint32], size: NDArray[np.int64]
+) -> None: ...
+def place_level(
+    level: NDArray[np.int64],
+    before: NDArray[np.uint32],
+    is_first: bool,
+    wanted: NDArray[np.uint8],
+    size: NDArray[np.int64],
+    free: NDArray[np.int64],
+    features: NDArray[np.int64],
 ) -> None: ...

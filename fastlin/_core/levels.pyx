@@ -14,6 +14,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memset
 
 from .names cimport begin_of
+from .text cimport FL_VOCABULARY_ROOT
 
 cdef enum:
     MOST_BITS = 10
@@ -193,27 +194,6 @@ def raise_ids(
             begin = ends[document]
 
 
-def write_level(
-    const uint32_t[::1] ids, const int64_t[::1] ends, int64_t first, int64_t last, int64_t n,
-    uint32_t offset, int64_t[::1] places, uint32_t[::1] numbers,
-):
-    """Write the numbers of the n-grams of n units of the documents first to last - 1, plus an
-    offset, from places[i] on for the i-th of these, which is raised to what is behind them."""
-    cdef int64_t i, document, begin, place
-    checked(ends, first, last, ids.shape[0])
-    if places.shape[0] < last - first:
-        raise IndexError
-    with nogil:
-        begin = begin_of(ends, first)
-        for document in range(first, last):
-            place = places[document - first]
-            for i in range(begin, ends[document] - n + 1):
-                numbers[place] = ids[i] + offset
-                place += 1
-            places[document - first] = place
-            begin = ends[document]
-
-
 def add_wanted(
     const uint32_t[::1] before, const uint8_t[::1] wanted, int64_t first, int64_t stop,
     int64_t n_below, int64_t[::1] size,
@@ -261,3 +241,60 @@ def place(
             if wanted[i]:
                 features[here] = i
                 placed[here] = values[i - first]
+
+
+# n-grams of characters
+
+
+def write_depths(const uint8_t[::1] is_word, const uint32_t[::1] before, int32_t[::1] depth):
+    """Write of how many units each number's n-gram is."""
+    cdef int64_t i
+    with nogil:
+        for i in range(is_word.shape[0]):
+            # The one without its last unit has a lower number.
+            depth[i] = 1 if is_word[i] or before[i] == FL_VOCABULARY_ROOT else depth[before[i]] + 1
+
+
+def stable_order(
+    const uint32_t[::1] keys, const int64_t[::1] before, int64_t[::1] begins, int64_t[::1] order
+):
+    """Order the places `before` by their keys, below len(begins) - 1, stably; `begins` is zeros."""
+    cdef int64_t i, place, n = keys.shape[0]
+    if not n == before.shape[0] == order.shape[0]:
+        raise ValueError
+    with nogil:
+        for i in range(n):
+            begins[keys[i] + 1] += 1
+        for i in range(1, begins.shape[0]):
+            begins[i] += begins[i - 1]
+        for i in range(n):
+            place = before[i]
+            order[begins[keys[place]]] = place
+            begins[keys[place]] += 1
+
+
+def add_sizes(const int64_t[::1] level, const uint32_t[::1] before, int64_t[::1] size):
+    """Add the size of each n-gram to that of the one without its last unit."""
+    cdef int64_t i
+    with nogil:
+        for i in range(level.shape[0]):
+            size[before[level[i]]] += size[level[i]]
+
+
+def place_level(
+    const int64_t[::1] level, const uint32_t[::1] before, bint is_first, const uint8_t[::1] wanted,
+    const int64_t[::1] size, int64_t[::1] free, int64_t[::1] features,
+):
+    """Put the wanted n-grams of a level, which is in order, where they stand among all of them:
+    `free` is where the next one that an n-gram begins stands."""
+    cdef int64_t i, number, place, below = 0
+    with nogil:
+        for i in range(level.shape[0]):
+            number = level[i]
+            place = below if is_first else free[before[number]]
+            below += size[number]
+            if not is_first:
+                free[before[number]] += size[number]
+            free[number] = place + wanted[number]
+            if wanted[number]:
+                features[place] = number

@@ -1,7 +1,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from .documents import Block
+from .documents import Block, CountedRows
 
 class NgramTable:
     def __init__(self, seed: int) -> None: ...
@@ -54,43 +54,23 @@ class NgramReader:
 
 class RowCounter:
     def __init__(self, n_columns: int) -> None: ...
-    @property
-    def n_rows(self) -> int: ...
-    @property
-    def nnz(self) -> int: ...
-    def count(
+    def load(
         self,
-        numbers: NDArray[np.uint32],
+        sources: list[tuple[NDArray[np.uint32], NDArray[np.int32], int]],
         ends: NDArray[np.int64],
-        columns: NDArray[np.int32],
-        row_ends: NDArray[np.int64],
+        first: int,
+        stop: int,
+    ) -> None: ...
+    def count(self, rows: CountedRows) -> int: ...
+    def write(
+        self,
+        rows: CountedRows,
         indices: NDArray[np.int32],
-        counts: NDArray[np.int32],
-    ) -> int: ...
+        data: NDArray[np.int32] | NDArray[np.int64] | NDArray[np.float32] | NDArray[np.float64],
+    ) -> None: ...
 
 def document_frequencies(
     numbers: NDArray[np.uint32], ends: NDArray[np.int64], first_row: int, seen: NDArray[np.int32]
-) -> None: ...
-def write_depths(
-    is_word: NDArray[np.uint8], before: NDArray[np.uint32], depth: NDArray[np.int32]
-) -> None: ...
-def stable_order(
-    keys: NDArray[np.uint32],
-    before: NDArray[np.int64],
-    begins: NDArray[np.int64],
-    order: NDArray[np.int64],
-) -> None: ...
-def add_sizes(
-    level: NDArray[np.int64], before: NDArray[np.uint32], size: NDArray[np.int64]
-) -> None: ...
-def place_level(
-    level: NDArray[np.int64],
-    before: NDArray[np.uint32],
-    is_first: bool,
-    wanted: NDArray[np.uint8],
-    size: NDArray[np.int64],
-    free: NDArray[np.int64],
-    features: NDArray[np.int64],
 ) -> None: ...
 def normalise_rows(
     indptr: NDArray[np.int64], data: NDArray[np.float32] | NDArray[np.float64], norm: int

@@ -11,10 +11,17 @@ from libc.string cimport memcpy, memset
 from . import documents
 
 from .documents cimport (
-    BUDGET, FIRST_TEXT, LAST_TEXT, Block, Span, copy_feature, free_text, free_words, grow_entries,
-    grow_words, resized, take_bits, take_kept
+    BUDGET, FIRST_TEXT, LAST_TEXT, Block, CountedRows, Span, copy_feature, free_text, free_words,
+    grow_entries, grow_words, resized, take_bits, take_kept
 )
+from .names cimport begin_of
 from .text cimport *
+
+ctypedef fused number:
+    int32_t
+    int64_t
+    float
+    double
 
 cdef int32_t FIRST_BITS = 10
 
@@ -310,14 +317,26 @@ cdef class NgramReader:
         return -1 if answer == documents.TOO_LARGE else done
 
 
+cdef struct Source:
+    # Numbers by position, and the columns of the numbers, -1 for none.
+    const uint32_t *numbers
+    const int32_t *columns
+    # Units of what a number stands for: in the last ones of a document none begins.
+    int64_t n_units
+
+
 cdef class RowCounter:
     """Counts columns, a row for each document."""
 
     cdef fl_text t
     cdef fl_words_bytes nothing
+    cdef Source *sources
+    cdef object held
+    cdef const int64_t[::1] ends
+    cdef int64_t n_sources, first, stop
+    # The source that is next or under way in the current row, and how far it came there.
+    cdef int64_t source, done
     cdef bint begun
-    cdef int64_t done
-    cdef readonly int64_t n_rows, nnz
 
     def __cinit__(self, int64_t n_columns):
         if not 1 <= n_columns <= 2**31 - 1:
@@ -328,56 +347,95 @@ cdef class RowCounter:
         fl_text_init(&self.t)
 
     def __dealloc__(self):
+        PyMem_Free(self.sources)
         free_text(&self.t)
 
-    def count(
-        self, const uint32_t[::1] numbers, const int64_t[::1] ends, const int32_t[::1] columns,
-        int64_t[::1] row_ends, int32_t[::1] indices, int32_t[::1] counts,
-    ):
-        """Count the columns of the numbers of each row from row `n_rows` on: DONE, PAUSED (call
-        again) or TOO_MANY (row `n_rows` has 2**31 or more). A column of -1 is left out; columns are
-        ascending. `indices` and `counts` must have room for all numbers."""
+    def load(self, list sources, const int64_t[::1] ends, int64_t first, int64_t stop):
+        """Take documents first to stop - 1, of which document i ends at ends[i] of each of the
+        sources: numbers by position, the columns of numbers, -1 for none, and of how many units
+        these are. Columns ascend in a row."""
+        cdef const uint32_t[::1] numbers
+        cdef const int32_t[::1] columns
+        cdef int64_t k
+        if not 0 <= first <= stop <= ends.shape[0]:
+            raise IndexError
+        self.sources = <Source *>resized(
+            self.sources, max(<size_t>len(sources), 1) * sizeof(Source))
+        self.n_sources = 0
+        for k in range(len(sources)):
+            numbers, columns, self.sources[k].n_units = sources[k]
+            if stop and ends[stop - 1] > numbers.shape[0]:
+                raise IndexError
+            self.sources[k].numbers = &numbers[0] if numbers.shape[0] else NULL
+            self.sources[k].columns = &columns[0] if columns.shape[0] else NULL
+        self.held, self.ends, self.n_sources = sources, ends, len(sources)
+        self.first, self.stop, self.begun = first, stop, False
+
+    def count(self, CountedRows rows not None):
+        """Go on with the documents and append their rows to `rows`: DONE, PAUSED (call again) or
+        TOO_MANY (the next row has 2**31 or more)."""
         cdef fl_text_status status = FL_TEXT_NEEDS_ENTRIES
-        if min(indices.shape[0], counts.shape[0]) < numbers.shape[0]:
-            raise ValueError
-        if row_ends.shape[0] < ends.shape[0]:
-            raise ValueError
+        if rows._ends.shape[0] <= self.stop - self.first:
+            raise IndexError
+        if rows.capacity == 0:
+            rows.grow(4 * self.t.capacity)
         while status == FL_TEXT_NEEDS_ENTRIES:
             with nogil:
-                status = self._count(numbers, ends, columns, row_ends, indices, counts)
-            if status == FL_TEXT_NEEDS_ENTRIES:
+                status = self._count(rows)
+            if status == FL_TEXT_NEEDS_ENTRIES and self.source < self.n_sources:
                 grow_entries(&self.t, self.t.needed)
+            elif status == FL_TEXT_NEEDS_ENTRIES:
+                rows.grow(self.t.n_entries)
         if status == FL_TEXT_TOO_MANY:
             return documents.TOO_MANY
         return documents.DONE if status == FL_TEXT_DONE else documents.PAUSED
 
-    cdef fl_text_status _count(
-        self, const uint32_t[::1] numbers, const int64_t[::1] ends, const int32_t[::1] columns,
-        int64_t[::1] row_ends, int32_t[::1] indices, int32_t[::1] counts,
-    ) noexcept nogil:
-        """Finish rows until all are done, a buffer ends or it is time to pause."""
-        cdef int64_t k, begin, n, budget = BUDGET // 8
-        cdef fl_text_status status
-        while self.n_rows < ends.shape[0] and budget > 0:
-            begin = ends[self.n_rows - 1] if self.n_rows else 0
-            n = ends[self.n_rows] - begin
+    cdef fl_text_status _count(self, CountedRows rows) noexcept nogil:
+        """Finish rows until all are done, a buffer ends (that of `rows` if no source is left) or it
+        is time to pause."""
+        cdef int64_t begin, end, n, budget = BUDGET // 8, row = rows.n_rows
+        cdef int64_t *ends = &rows._ends[0]
+        cdef fl_text_status status = FL_TEXT_DONE
+        cdef Source *source
+        while self.first + row < self.stop and budget > 0 and status == FL_TEXT_DONE:
+            begin, end = begin_of(self.ends, self.first + row), self.ends[self.first + row]
             if not self.begun:
                 fl_text_begin(&self.t, &self.nothing, NULL, 0)
-                self.begun, self.done = True, 0
-            if n > 0:
-                status = fl_text_add_columns(&self.t, &numbers[begin], n, &columns[0], &self.done)
-                if status != FL_TEXT_DONE:
-                    return status
-            fl_text_finish(&self.t)
-            for k in range(self.t.n_entries):
-                indices[self.nnz + k] = self.t.entries[k].column
-                counts[self.nnz + k] = self.t.entries[k].count
-            self.nnz += self.t.n_entries
-            row_ends[self.n_rows] = self.nnz
-            self.n_rows += 1
-            self.begun = False
-            budget -= n + 16
-        return FL_TEXT_DONE if self.n_rows == ends.shape[0] else FL_TEXT_PAUSED
+                self.begun, self.source, self.done = True, 0, 0
+            while self.source < self.n_sources and status == FL_TEXT_DONE:
+                source = &self.sources[self.source]
+                n = end - begin - source.n_units + 1
+                if n > 0:
+                    status = fl_text_add_columns(
+                        &self.t, source.numbers + begin, n, source.columns, &self.done)
+                if status == FL_TEXT_DONE:
+                    self.source, self.done = self.source + 1, 0
+                    if self.source == self.n_sources:
+                        fl_text_finish(&self.t)
+            if status == FL_TEXT_DONE and ends[row] + self.t.n_entries > rows.capacity:
+                status = FL_TEXT_NEEDS_ENTRIES
+            if status == FL_TEXT_DONE:
+                memcpy(rows.entries + ends[row], self.t.entries,
+                       self.t.n_entries * sizeof(fl_text_entry))
+                ends[row + 1] = ends[row] + self.t.n_entries
+                row += 1
+                self.begun = False
+                budget -= self.n_sources * (end - begin) + 16
+        rows.n_rows = row
+        if status != FL_TEXT_DONE or self.first + row == self.stop:
+            return status
+        return FL_TEXT_PAUSED
+
+    def write(self, CountedRows rows not None, int32_t[::1] indices, number[::1] data):
+        """Write counted rows to arrays of as many entries, here or in another counter."""
+        cdef int64_t k, n = rows.nnz
+        cdef const fl_text_entry *entries = rows.entries
+        if min(indices.shape[0], data.shape[0]) < n:
+            raise IndexError
+        with nogil:
+            for k in range(n):
+                indices[k] = entries[k].column
+                data[k] = <number>entries[k].count
 
 
 def document_frequencies(
@@ -395,60 +453,6 @@ def document_frequencies(
                 seen[number, 1] += seen[number, 0] != stamp
                 seen[number, 0] = stamp
             begin = ends[row]
-
-
-def write_depths(const uint8_t[::1] is_word, const uint32_t[::1] before, int32_t[::1] depth):
-    """Write of how many units each number's n-gram is."""
-    cdef int64_t i
-    with nogil:
-        for i in range(is_word.shape[0]):
-            # The one without its last unit has a lower number.
-            depth[i] = 1 if is_word[i] or before[i] == FL_VOCABULARY_ROOT else depth[before[i]] + 1
-
-
-def stable_order(
-    const uint32_t[::1] keys, const int64_t[::1] before, int64_t[::1] begins, int64_t[::1] order
-):
-    """Order the places `before` by their keys, below len(begins) - 1, stably; `begins` is zeros."""
-    cdef int64_t i, place, n = keys.shape[0]
-    if not n == before.shape[0] == order.shape[0]:
-        raise ValueError
-    with nogil:
-        for i in range(n):
-            begins[keys[i] + 1] += 1
-        for i in range(1, begins.shape[0]):
-            begins[i] += begins[i - 1]
-        for i in range(n):
-            place = before[i]
-            order[begins[keys[place]]] = place
-            begins[keys[place]] += 1
-
-
-def add_sizes(const int64_t[::1] level, const uint32_t[::1] before, int64_t[::1] size):
-    """Add the size of each n-gram to that of the one without its last unit."""
-    cdef int64_t i
-    with nogil:
-        for i in range(level.shape[0]):
-            size[before[level[i]]] += size[level[i]]
-
-
-def place_level(
-    const int64_t[::1] level, const uint32_t[::1] before, bint is_first, const uint8_t[::1] wanted,
-    const int64_t[::1] size, int64_t[::1] free, int64_t[::1] features,
-):
-    """Put the wanted n-grams of a level, which is in order, where they stand among all of them:
-    `free` is where the next one that an n-gram begins stands."""
-    cdef int64_t i, number, place, below = 0
-    with nogil:
-        for i in range(level.shape[0]):
-            number = level[i]
-            place = below if is_first else free[before[number]]
-            below += size[number]
-            if not is_first:
-                free[before[number]] += size[number]
-            free[number] = place + wanted[number]
-            if wanted[number]:
-                features[place] = number
 
 
 def normalise_rows(const int64_t[::1] indptr, real[::1] data, int norm):

@@ -1,19 +1,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from .documents import Block
+from .documents import Block, CountedRows
 from .ngrams import NgramTable
 
 def begin_pages(memory: NDArray[np.uint8]) -> None: ...
-
-class CountedRows:
-    @property
-    def ends(self) -> NDArray[np.int64]: ...
-    @property
-    def n_rows(self) -> int: ...
-    @property
-    def nnz(self) -> int: ...
-    def begin(self, n_rows: int) -> None: ...
 
 class TextHasher:
     def __init__(

@@ -7,17 +7,14 @@ at a time, and fetched by `advance` too. Where it is not known yet where rows go
 until it says DONE, and `write` once it is.
 """
 
-from cpython.mem cimport PyMem_Free
 from libc.stdint cimport intptr_t
 from libc.string cimport memcpy
-
-from numpy import int64, zeros
 
 from . import documents
 
 from .documents cimport (
-    BUDGET, FIRST_TEXT, LAST_TEXT, Block, Span, copy_feature, free_text, grow_entries, grow_words,
-    resized, take_bits, take_kept
+    BUDGET, FIRST_TEXT, LAST_TEXT, Block, CountedRows, Span, copy_feature, free_text, grow_entries,
+    grow_words, take_bits, take_kept
 )
 from .ngrams cimport NgramTable
 
@@ -69,45 +66,6 @@ def begin_pages(uint8_t[::1] memory not None):
         while k < memory.shape[0]:
             memory[k] = 0
             k += HUGE_PAGE
-
-
-cdef class CountedRows:
-    """Rows of a block, each the entries that a matrix will have, in as little memory as they take:
-    they shall still lie in a cache when they are written."""
-
-    cdef fl_text_entry *entries
-    cdef int64_t capacity
-    cdef int64_t[::1] _ends
-    # Row i ends at ends[i + 1].
-    cdef readonly object ends
-    cdef readonly int64_t n_rows
-
-    def __cinit__(self):
-        self.begin(0)
-
-    def __dealloc__(self):
-        PyMem_Free(self.entries)
-
-    @property
-    def nnz(self):
-        """Number of all entries."""
-        return self._ends[self.n_rows]
-
-    def begin(self, int64_t n_rows):
-        """Forget the rows, and make room for the ends of so many."""
-        self.n_rows = 0
-        self._ends = self.ends = zeros(n_rows + 1, int64)
-
-    cdef int grow(self, int64_t n_more) except -1:
-        """Make room for more entries."""
-        cdef int64_t needed = self.nnz + n_more, capacity
-        if needed > self.capacity:
-            capacity = max(needed, 2 * self.capacity)
-            self.entries = <fl_text_entry *>resized(
-                self.entries, capacity * sizeof(fl_text_entry)
-            )
-            self.capacity = capacity
-        return 0
 
 
 cdef class TextHasher:
