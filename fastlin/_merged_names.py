@@ -14,11 +14,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from ._core.names import first_not_before, keep, merge
-from ._parallel import run
+from ._parallel import n_threads, run
 
 __all__ = ["MergedNames", "Names"]
 
-# Names of the longer list in a piece.
+# Names of the longer list in a piece, at most.
 _PIECE = 1 << 15
 
 # The names in UTF-8, one behind the other, and where each ends.
@@ -84,7 +84,8 @@ class MergedNames:
             self.names, other, self.counts, count = other, self.names, count, self.counts
             return self._add(other, count)[::-1]
         places = np.empty(len(self), np.int64), np.empty(len(other[1]), np.int64)
-        cuts = [*range(0, max(1, len(self)), _PIECE), len(self)]
+        step = min(_PIECE, len(self) // (2 * n_threads(self._n_jobs)) + 1)
+        cuts = [*range(0, max(1, len(self)), step), len(self)]
         others = [
             0, *(first_not_before(*other, _name(self.names, cut)) for cut in cuts[1:-1]),
             len(other[1]),

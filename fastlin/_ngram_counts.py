@@ -37,8 +37,8 @@ from ._vocabulary import (
     new_table,
     nodes_of,
     ordered,
-    word_ranks,
     word_table,
+    words_in_order,
 )
 
 __all__ = ["Frequencies", "count_by", "learn"]
@@ -152,11 +152,7 @@ def _tokens(
 ) -> tuple[Nodes, np.ndarray, np.ndarray]:
     """Return the words of all tables in order, the words of the documents by their places in that
     order, and where each document ends."""
-    table = tables[0]
-    places = [None, *(entered(table, other, 0) for other in tables[1:])]
-    words = nodes_of(table)
-    rank = word_ranks(words, np.ones(len(words.last), bool))
-    by_table = [rank if place is None else rank[place] for place in places]
+    words, by_table = words_in_order(tables, n_jobs)
     sizes = [int(part.ends[-1]) for part in found]
     begins = np.cumsum([0, *sizes])[:-1]
     n_tokens = sum(sizes)
@@ -175,9 +171,6 @@ def _tokens(
             write_tokens(part.numbers, by_table[part.table], tokens[begin:])
 
     run([functools.partial(write, k) for k in range(len(tables))], n_jobs)
-    order = np.empty(len(rank), np.int64)
-    order[rank] = np.arange(len(rank))
-    words = Nodes(words.is_word, words.before[order], words.last[order], words.arena)
     ends = [part.ends + begin for part, begin in zip(found, begins, strict=True)]
     return words, tokens, np.concatenate(ends)
 

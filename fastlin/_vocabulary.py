@@ -18,14 +18,21 @@ import numpy as np
 from ._analyzers import byte_classes
 from ._core.documents import TOO_LARGE
 from ._core.levels import add_sizes, place_level, stable_order, write_depths
-from ._core.names import write_characters, write_name_ends, write_names, write_word_keys
+from ._core.names import (
+    order_of_keys,
+    write_characters,
+    write_name_ends,
+    write_names,
+    write_word_keys,
+)
 from ._core.ngrams import NgramReader, NgramTable
+from ._merged_names import MergedNames, Names
 from ._parallel import run
 from ._text_rows import refuse
 
 __all__ = [
     "Nodes", "Vocabulary", "entered", "entering", "named", "new_table", "nodes_of", "ordered",
-    "word_ranks", "word_table",
+    "word_table", "words_in_order",
 ]  # fmt: skip
 
 # Names that a thread writes at a time.
@@ -289,12 +296,15 @@ def word_ranks(nodes: Nodes, needed: np.ndarray) -> np.ndarray:
     starts, lengths = nodes.last[words].astype(np.int64), nodes.before[words].astype(np.int64)
     keys = np.empty((2, len(words)), np.uint64)
     write_word_keys(nodes.arena, starts, lengths, *keys)
-    order = np.argsort(keys[0])
+    order = np.empty(len(words), np.int64)
+    order_of_keys(keys[0], np.empty((2 * len(words), 2), np.uint64), order)
     # Few begin with the first eight bytes of another.
-    tied = _tied(keys[0][order])
+    first = keys[0][order]
+    tied = _tied(first)
     members = order[tied]
     order[tied] = members[np.lexsort(keys[::-1, members])]
-    same = (keys[0][order][1:] == keys[0][order][:-1]) & (keys[1][order][1:] == keys[1][order][:-1])
+    second = keys[1][order]
+    same = (first[1:] == first[:-1]) & (second[1:] == second[:-1])
     # Those that are told apart by later bytes only are few.
     edges = np.flatnonzero(np.diff(np.r_[False, same, False].astype(np.int8)))
     for begin, end in zip(edges[::2].tolist(), (edges[1::2] + 1).tolist(), strict=True):
@@ -307,6 +317,47 @@ def word_ranks(nodes: Nodes, needed: np.ndarray) -> np.ndarray:
     rank = np.zeros(len(needed), np.uint32)
     rank[words[order]] = np.arange(len(words))
     return rank
+
+
+def words_in_order(
+    tables: list[NgramTable], n_jobs: int | None
+) -> tuple[Nodes, list[np.ndarray]]:
+    """Return the words of tables that have nothing else, in order, and by the numbers of each table
+    their places there. Threads order the words of a table each; then the lists are made one."""
+    if len(tables) == 1:
+        words, rank = _words_in_order(tables[0])
+        return words, [rank]
+    names, ranks = zip(
+        *run([functools.partial(_named_words, table) for table in tables], n_jobs), strict=True
+    )
+    whole = MergedNames(names, [np.zeros(len(rank), np.int64) for rank in ranks], n_jobs)
+    text, ends = whole.names
+    if len(whole) >= np.iinfo(np.int32).max or len(text) >= np.iinfo(np.uint32).max:
+        refuse(TOO_LARGE, 0)
+    starts = np.concatenate([[0], ends[:-1]])
+    words = Nodes(
+        np.ones(len(whole), np.uint8), (ends - starts[: len(ends)]).astype(np.uint32),
+        starts[: len(ends)].astype(np.uint32), np.concatenate([text, np.zeros(8, np.uint8)]),
+    )
+    places = zip(whole.places, ranks, strict=True)
+    return words, [place.astype(np.uint32)[rank] for place, rank in places]
+
+
+def _words_in_order(table: NgramTable) -> tuple[Nodes, np.ndarray]:
+    """Return the words of a table, which has nothing else, in order, and their places by number."""
+    nodes = nodes_of(table)
+    rank = word_ranks(nodes, np.ones(len(nodes.last), bool))
+    order = np.empty(len(rank), np.int64)
+    order[rank] = np.arange(len(rank))
+    return Nodes(nodes.is_word, nodes.before[order], nodes.last[order], nodes.arena), rank
+
+
+def _named_words(table: NgramTable) -> tuple[Names, np.ndarray]:
+    """Return the names of the words of a table in order, and their places by number."""
+    words, rank = _words_in_order(table)
+    if not len(rank):
+        return (np.empty(0, np.uint8), np.empty(0, np.int64)), rank
+    return named(words, np.arange(len(rank)), 1), rank
 
 
 def _tied(values: np.ndarray) -> np.ndarray:

@@ -131,7 +131,8 @@ WRITTEN = {
     },
     "newton": {"z", "out"},
     "names": {
-        "first", "second", "out", "ends", "a_place", "b_place", "names", "counts", "whole",
+        "first", "second", "room", "order", "out", "ends", "a_place", "b_place", "names", "counts",
+        "whole",
     },
     "ngrams": {
         "is_word", "before", "last", "arena", "ends", "numbers", "indices", "seen", "data",
@@ -181,7 +182,8 @@ def test_parallel_does():
 
 # Files between the estimators and the kernels: each knows the kernels of one purpose.
 CALLERS = {
-    "_blocks.py", "_cells.py", "_centred.py", "_class_counts.py", "_columns.py", "_counts.py",
+    "_blocks.py", "_cells.py", "_centred.py", "_class_counts.py", "_columns.py", "_count_rows.py",
+    "_counts.py",
     "_data.py", "_delimited.py", "_dual_cd.py", "_gram_levels.py",
     "_dual_lanes.py", "_dual_newton.py", "_epochs.py", "_face.py", "_gram.py", "_homotopy.py",
     "_isa.py",

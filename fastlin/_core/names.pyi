@@ -8,6 +8,9 @@ def write_word_keys(
     first: NDArray[np.uint64],
     second: NDArray[np.uint64],
 ) -> None: ...
+def order_of_keys(
+    keys: NDArray[np.uint64], room: NDArray[np.uint64], order: NDArray[np.int64]
+) -> None: ...
 def write_characters(
     before: NDArray[np.uint32],
     last: NDArray[np.uint32],

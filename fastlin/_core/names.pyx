@@ -5,13 +5,17 @@ Names are compared as bytes. Lists are read from front to back, so that nothing 
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcmp, memcpy, memset
 
 from .text cimport FL_PREFETCH, FL_VOCABULARY_ROOT
 
 # Bytes that are copied in any case where there is room: few words are longer.
 cdef enum:
     SHORT = 16
+    # Digits of a key of 64 bits.
+    DIGIT_BITS = 11
+    DIGITS = 6
+    DIGIT_MASK = (1 << 11) - 1
 
 
 # Numbers to names
@@ -37,6 +41,51 @@ def write_word_keys(
             for k in range(size):
                 key |= <uint64_t>arena[starts[i] + 8 + k] << (56 - 8 * k)
             second[i] = key
+
+
+cdef struct Keyed:
+    uint64_t key
+    int64_t place
+
+
+def order_of_keys(
+    const uint64_t[::1] keys, uint64_t[:, ::1] room, int64_t[::1] order
+):
+    """Write what sorts keys, stably, digit by digit from the last one on (Knuth, "The Art of
+    Computer Programming" 3, section 5.2.5); `room` is two numbers for each key, twice."""
+    cdef int64_t i, n = keys.shape[0], below, count
+    cdef int64_t begins[DIGITS][1 << DIGIT_BITS]
+    cdef int digit, shift
+    cdef Keyed *given
+    cdef Keyed *sorted
+    if room.shape[0] < 2 * n or room.shape[1] != 2 or order.shape[0] < n:
+        raise IndexError
+    if n == 0:
+        return
+    given, sorted = <Keyed *>&room[0, 0], <Keyed *>&room[n, 0]
+    with nogil:
+        memset(begins, 0, sizeof(begins))
+        for i in range(n):
+            given[i].key, given[i].place = keys[i], i
+            for digit in range(DIGITS):
+                begins[digit][(keys[i] >> (DIGIT_BITS * digit)) & DIGIT_MASK] += 1
+        for digit in range(DIGITS):
+            shift = DIGIT_BITS * digit
+            # Bytes that no word has, or that all have, tell nothing apart.
+            if begins[digit][(keys[0] >> shift) & DIGIT_MASK] == n:
+                continue
+            below = 0
+            for i in range(1 << DIGIT_BITS):
+                count = begins[digit][i]
+                begins[digit][i] = below
+                below += count
+            for i in range(n):
+                count = (given[i].key >> shift) & DIGIT_MASK
+                sorted[begins[digit][count]] = given[i]
+                begins[digit][count] += 1
+            given, sorted = sorted, given
+        for i in range(n):
+            order[i] = given[i].place
 
 
 def write_characters(
