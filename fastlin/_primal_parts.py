@@ -40,6 +40,8 @@ class Part:
 
     def __init__(self, problem: Problem, copied: Columns):
         self.problem, self._copied, self.columns = problem, copied, copied.rows
+        # columns of single precision, the user's rows of double: these have the last word
+        self.is_rounded = copied.rows.dtype != problem.X.dtype
         self.zero = problem.mean_loss(np.zeros(len(problem.y)))
         s = problem.weight
         # that of the squared error
@@ -63,6 +65,8 @@ class Part:
 
     def _responses(self) -> np.ndarray:
         """X w + b"""
+        if self.is_rounded and self.w.any():
+            return matvec(self.problem.X, self.w, self.b)
         z = np.full(len(self.problem.y), self.b)
         add_columns(self.columns, np.flatnonzero(self.w), self.w, z)
         return z

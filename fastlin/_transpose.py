@@ -1,11 +1,13 @@
 """The transpose of `Rows`: its rows are the columns, for solvers that go by column.
 
-Values keep their type and ones stay without values, so it takes as much memory as the rows do, and
-a buffer of a fiftieth of that, at most 32 MB. `Columns` holds only those columns that somebody asks
-for.
+Values keep their type, or are rounded to single precision where that is asked for, and ones stay
+without values, so it takes at most as much memory as the rows do, and a buffer of a fiftieth of
+that, at most 32 MB. `Columns` holds only those columns that somebody asks for.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -52,10 +54,11 @@ class Columns:
     """The transpose of X whose columns are written when they are first needed: under an L1 penalty
     few of many are, and no others take memory. Unwritten ones must not be read from `rows` (there
     they hold nothing). Rows stay the same object while columns join, but no view of their arrays
-    outlives it; so threads may share the columns only if all are there."""
+    outlives it; so threads may share the columns only if all are there. Values of sparse rows are
+    rounded to `dtype`."""
 
-    def __init__(self, X: Rows):
-        self._X, self._left = X, _FEW_TIMES
+    def __init__(self, X: Rows, dtype: Any = None):
+        self._X, self._left, self._dtype = X, _FEW_TIMES, np.dtype(dtype or X.dtype)
         self._missing: np.ndarray | None = None
         n, d = X.shape
         if X.layout == "dense":
@@ -69,9 +72,9 @@ class Columns:
         self._missing = self.sizes > 0
         ends[:] = 0
         self._ends = ends
-        self._arrays = indices, values = np.empty(0, np.int32), np.empty(0, X.dtype)
+        self._arrays = indices, values = np.empty(0, np.int32), np.empty(0, self._dtype)
         self.rows = make_rows(X.layout, d, n, None if X.values is None else values, indices, ends,
-                              X.dtype)
+                              self._dtype)
 
     def need(self, chosen: np.ndarray, likely: np.ndarray | None = None) -> None:
         """Write columns, if some are not there, and with them what is `likely` (a mask) to be
@@ -108,7 +111,7 @@ class Columns:
         heads = self._ends[:-1].copy()
         longest = max((_entries(X, start, stop) for start, stop in pieces), default=0)
         entry = np.empty((longest, 2), np.int32)
-        buffer = np.empty(0 if X.values is None else longest, X.dtype)
+        buffer = np.empty(0 if X.values is None else longest, self._dtype)
         for start, stop in pieces:
             if is_cancelled():
                 raise Cancelled
@@ -126,7 +129,7 @@ class Columns:
         hold(self.rows, None, None)
         if held <= size // _LITTLE:
             # new arrays of this size may have huge pages
-            self._arrays = np.empty(size, np.int32), np.empty(entries, X.dtype)
+            self._arrays = np.empty(size, np.int32), np.empty(entries, self._dtype)
             for new, old in zip(self._arrays, (indices, values), strict=True):
                 new[:held] = old[:held]
         else:

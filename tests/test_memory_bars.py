@@ -24,7 +24,7 @@ MODELS = models(3 * ALPHA)
 # curvatures, the trail of an extrapolation, and where L1 leaves few columns their products.
 VECTORS = 20
 # Nine models side by side; products of some hundred columns; four classes
-MORE = {"LogisticRegressionCV": 30, "LinearSVC, l1": 40, "LassoCV": 40, "regularization_path": 32,
+MORE = {"LogisticRegressionCV": 30, "LassoCV": 40, "regularization_path": 32,
         "softmax, l1": 44}
 
 

@@ -58,7 +58,7 @@ def deal(Rows X, int64_t[::1] heads, int32_t[::1] rows, real[::1] values, int32_
     """Write rows start..stop-1 to the places `heads[j]` of their columns j, which move on.
 
     `entry` (two numbers for each) and `buffer` have room for the entries of these rows. Where X has
-    values, those go to `values`; both arrays have the dtype of X in any case.
+    values, those go to `values`, rounded if that is of single precision and X is not.
     """
     cdef Py_ssize_t i, k, p, first = fl_row_start(&X.c, start)
     cdef Py_ssize_t last = fl_row_start(&X.c, stop)
@@ -66,7 +66,8 @@ def deal(Rows X, int64_t[::1] heads, int32_t[::1] rows, real[::1] values, int32_
     cdef int32_t j
     cdef int64_t place[BUCKETS + 1]
     cdef const int32_t *indices = X.c.indices
-    cdef const real *x = <const real *>X.c.values
+    cdef const float *single = <const float *>X.c.values if X.is_float32 else NULL
+    cdef const double *x = NULL if X.is_float32 else <const double *>X.c.values
     cdef bint signed = X.c.layout == FL_SIGNED
     while (X.c.d - 1) >> shift >= BUCKETS:
         shift += 1
@@ -86,12 +87,14 @@ def deal(Rows X, int64_t[::1] heads, int32_t[::1] rows, real[::1] values, int32_
                 entry[p, 0] = j
                 entry[p, 1] = ~(<int32_t>i) if signed and indices[k] < 0 else <int32_t>i
                 if x != NULL:
-                    buffer[p] = x[k]
+                    buffer[p] = <real>x[k]
+                elif single != NULL:
+                    buffer[p] = single[k]
         for p in range(last - first):
             k = heads[entry[p, 0]]
             heads[entry[p, 0]] = k + 1
             rows[k] = entry[p, 1]
-            if x != NULL:
+            if x != NULL or single != NULL:
                 values[k] = buffer[p]
 
 
@@ -103,7 +106,8 @@ def pick(Rows X, const uint8_t[::1] wanted, int64_t[::1] heads, int32_t[::1] row
     cdef int32_t j
     cdef int32_t some[RUN]
     cdef const int32_t *indices = X.c.indices
-    cdef const real *x = <const real *>X.c.values
+    cdef const float *single = <const float *>X.c.values if X.is_float32 else NULL
+    cdef const double *x = NULL if X.is_float32 else <const double *>X.c.values
     cdef bint signed = X.c.layout == FL_SIGNED
     with nogil:
         for i in range(start, stop):
@@ -123,5 +127,7 @@ def pick(Rows X, const uint8_t[::1] wanted, int64_t[::1] heads, int32_t[::1] row
                     heads[j] = p + 1
                     rows[p] = ~(<int32_t>i) if signed and indices[k] < 0 else <int32_t>i
                     if x != NULL:
-                        values[p] = x[k]
+                        values[p] = <real>x[k]
+                    elif single != NULL:
+                        values[p] = single[k]
                 first = last
