@@ -14,7 +14,7 @@ import numpy as np
 from ._centred import DENSE_SHARE, Centred, is_denselike
 from ._core import primal_cd as _primal
 from ._core.rows import Rows
-from ._lapack import matmul
+from ._lapack import factored, matmul
 from ._parallel import Cancelled, is_cancelled
 from ._problem import Certificate, Fit, Problem
 from ._quadratic import Model, add_columns, entries_of
@@ -24,9 +24,9 @@ from ._solve import is_little
 
 __all__ = ["MOST_TURNS", "Gram", "GramPath", "is_for_products", "products"]
 
-# Columns at most, and where the matrix and what solving with it takes, twice as much, would be more
-# than 4 bytes per entry of X: up to 6 MB there
-_MOST_COLUMNS, _MOST_OF_FEW, _ENTRIES_PER_PAIR = 1024, 512, 6
+# Columns at most, and where the matrix and what solving with it takes, as much again, would be more
+# than 4 bytes per entry of X: up to 8 MB there
+_MOST_COLUMNS, _MOST_OF_FEW, _ENTRIES_PER_PAIR = 1024, 720, 4
 _MOST_HEAVY = 256
 # The price, in entries of turns, below which the matrix is next to nothing: few rows with many
 # columns
@@ -39,9 +39,10 @@ _SEARCHED = 0.33
 _FAR_FROM_ZERO = 1e6
 # Multiplications per call of the kernel: some 20 ms
 _PER_CALL = 2e7
-_RIDGE = 1e-13
-# Signs that may change between two turns
-_MOST_FACES = 10
+# Shares of its diagonal that a matrix gets more until it has a factor
+_RIDGES = (1e-13, 1e-10, 1e-7)
+# Places where weights get to 0 between two turns
+_MOST_FACES = 100
 # A turn that lowers the objective by no more than this share of it is the last.
 _NOTHING = 1e-16
 # Turns by products of all pairs on one penalty
@@ -282,47 +283,49 @@ class Gram:
                 gap = primal - dual(v[places], square, float(own @ v[places]) + square)
                 if gap <= goal or decrease <= _NOTHING * primal:
                     break
-            for _ in range(_MOST_FACES):
-                square, whole = self._to_face_minimum(places, l1, l2, positive, inside, v, square)
-                if whole:
-                    break
+            square = self._to_face_minimum(places, l1, l2, positive, inside, v, square)
             if decrease <= enough:
                 enough *= 0.01
         return turns, self._carry_over(inside, before, w, r)
 
     def _to_face_minimum(self, places: np.ndarray, l1: float, l2: float, positive: bool,
-                         inside: np.ndarray, v: np.ndarray,
-                         square: float) -> tuple[float, bool]:
-        """Go where the weights that are not 0 would be best if no sign changed, or as far as none
-        does: (what is left of sum_i r_i^2 / h_i, whether there is nothing more to gain). Turns
-        alone would take long where columns resemble each other."""
+                         inside: np.ndarray, v: np.ndarray, square: float) -> float:
+        """Go where the weights that are not 0 would be best if no sign changed, without those that
+        get to 0 on the way: what is left of sum_i r_i^2 / h_i. Turns alone would take long where
+        columns resemble each other."""
         some = places[inside[places] != 0]
+        factor = self._factor(some, l2)
+        if factor is None:
+            return square
+        room, per_call = np.empty((2, len(v))), max(1, int(_PER_CALL / (len(some) * len(v))))
+        for start in range(0, _MOST_FACES, per_call):
+            if is_cancelled():
+                raise Cancelled
+            square, whole = _primal.to_face_minimum(
+                self.matrix, some, l1, l2, positive, inside, v, square, factor, *room,
+                min(per_call, _MOST_FACES - start))
+            if whole:
+                break
+            some = some[inside[some] != 0]
+        return square
+
+    def _factor(self, some: np.ndarray, l2: float) -> np.ndarray | None:
+        """R such that R^T R is the matrix of some columns plus l2 I, or next to it where columns
+        depend on each other; None where it can't be made."""
         if not len(some):
-            return square, True
-        w, lines = inside[some], self.matrix[some]
-        bend = lines.take(some, axis=1)
-        slope = l2 * w - v[some] + l1 * np.sign(w)
-        # one copy of what may be 8 MB: its diagonal is what changes
-        diagonal = bend.diagonal().copy()
-        np.fill_diagonal(bend, (diagonal + l2) + _RIDGE * (diagonal + l2))
-        try:
-            step = -np.linalg.solve(bend, slope)
-        except np.linalg.LinAlgError:
-            return square, True
-        np.fill_diagonal(bend, diagonal + l2)
-        turning = (step * w < 0) & (l1 > 0 or positive)
-        reach = np.where(turning, -w / np.where(turning, step, 1.0), np.inf)
-        t = min(1.0, float(reach.min()))
-        # written so that a step that is no number fails
-        if not t * (step @ slope) + 0.5 * t * t * (step @ bend @ step) < 0:
-            return square, True
-        new = np.where(reach <= t, 0.0, w + t * step)
-        change = new - w
-        np.fill_diagonal(bend, diagonal)
-        square += float(change @ (bend @ change - 2 * v[some]))
-        inside[some] = new
-        v -= change @ lines
-        return square, t == 1.0
+            return None
+        from scipy.linalg.lapack import dpotrf
+
+        for ridge in _RIDGES:
+            # the factor is written over its one copy, of what may be 8 MB
+            bend = self.matrix[np.ix_(some, some)]
+            diagonal = np.einsum("ii->i", bend)  # a view, which may be written to
+            diagonal += l2
+            diagonal *= 1 + ridge
+            factor, refused = factored(dpotrf, bend.T, overwrite_a=1)
+            if not refused:
+                return factor.T
+        return None
 
     def _carry_over(self, inside: np.ndarray, before: np.ndarray, w: np.ndarray,
                     r: np.ndarray) -> float:

@@ -24,13 +24,14 @@ def lapack(routine: Callable[..., Any], matrix: np.ndarray, **options: Any) -> A
     return aside(routine, matrix, check_finite=False, **options)
 
 
-def factored(potrf: Callable[..., Any], matrix: np.ndarray) -> tuple[np.ndarray, int]:
+def factored(potrf: Callable[..., Any], matrix: np.ndarray,
+             **options: Any) -> tuple[np.ndarray, int]:
     """(lower Cholesky factor, whether there is none, as a number) by a routine of LAPACK itself:
     around it scipy's checks take longer than the factor of a small matrix. Where it takes long,
     Ctrl-C is seen."""
     if len(matrix) < _LONG:
-        return potrf(matrix, lower=1, clean=0)
-    return aside(potrf, matrix, lower=1, clean=0)
+        return potrf(matrix, lower=1, clean=0, **options)
+    return aside(potrf, matrix, lower=1, clean=0, **options)
 
 
 def matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:

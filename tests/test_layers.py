@@ -148,7 +148,7 @@ WRITTEN = {
     },
     "primal_cd": {
         "mean", "curvature", "w", "r", "out", "h", "G", "places", "values", "v", "W",
-        "objective", "gap", "turns",
+        "objective", "gap", "turns", "R", "d", "u",
     },
     "respond": {"out"},
     "rows": {"out", "in_order", "place", "keys"},

@@ -84,6 +84,20 @@ def descend_gram(
     epochs: int,
     enough: float,
 ) -> tuple[int, float, float]: ...
+def to_face_minimum(
+    G: _Doubles,
+    places: _Numbers,
+    l1: float,
+    l2: float,
+    positive: bool,
+    w: _Doubles,
+    v: _Doubles,
+    square: float,
+    R: _Doubles,
+    d: _Doubles,
+    u: _Doubles,
+    most: int,
+) -> tuple[float, bool]: ...
 def gram_path(
     G: _Doubles,
     q: _Doubles,

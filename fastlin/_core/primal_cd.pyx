@@ -1,6 +1,7 @@
 """Coordinate descent over columns on the quadratic model of `fl_primal.h`."""
 
-from libc.math cimport fabs
+from libc.math cimport copysign, fabs, sqrt
+from libc.string cimport memmove
 
 from .c cimport (FL_LOSS_LOG, fl_entry_column, fl_entry_f32, fl_entry_f64, fl_loss,
                  fl_loss_curvature, fl_primal, fl_primal_moments_f32, fl_primal_moments_f64,
@@ -9,6 +10,7 @@ from .c cimport (FL_LOSS_LOG, fl_entry_column, fl_entry_f32, fl_entry_f64, fl_lo
                  fl_wide_dot_f64, int32_t, int64_t)
 from .multi cimport logistic_kernels_for
 from .rows cimport Rows
+from .vectors cimport add, dot
 
 
 cdef fl_primal _model(const double[::1] h, double total, double each, bint free) noexcept nogil:
@@ -200,6 +202,80 @@ def descend_gram(const double[:, ::1] G, const int64_t[::1] places, double l1, d
             if decrease <= enough:
                 break
     return epoch, decrease, square
+
+
+cdef void _leave(double[:, ::1] R, Py_ssize_t k, Py_ssize_t p) noexcept nogil:
+    """Take column p out of the k columns of R, and rotate what is left to a triangle."""
+    cdef Py_ssize_t i, j
+    cdef double r, c, s, first, second
+    cdef double *above
+    cdef double *below
+    for i in range(k):
+        j = max(i, p + 1)
+        memmove(&R[i, 0] + j - 1, &R[i, 0] + j, (k - j) * sizeof(double))
+    for i in range(p, k - 1):
+        # what was the diagonal has come to stand below it
+        above, below = &R[i, 0], &R[i + 1, 0]
+        r = sqrt(above[i] * above[i] + below[i] * below[i])
+        c, s = above[i] / r, below[i] / r
+        above[i] = r
+        for j in range(i + 1, k - 1):
+            first, second = above[j], below[j]
+            above[j] = c * first + s * second
+            below[j] = c * second - s * first
+
+
+def to_face_minimum(const double[:, ::1] G, int64_t[::1] places, double l1, double l2,
+                    bint positive, double[::1] w, double[::1] v, double square, double[:, ::1] R,
+                    double[::1] d, double[::1] u, Py_ssize_t most):
+    """Go where the weights at `places`, none of which is 0, would be best if no sign changed, given
+    their Cholesky factor, R^T R = G + l2 I; those that get to 0 on the way stay there, and the
+    others go on, `most` times at most: (what is left of sum_i r_i^2 / h_i, whether there is nothing
+    more to gain). R and places change; d and u are room for the weights and for v."""
+    cdef Py_ssize_t i, j, k = places.shape[0], size = v.shape[0], events = 0
+    cdef double t, slope, product, bend
+    cdef bint whole = k == 0
+    with nogil:
+        while events < most and not whole:
+            events += 1
+            for i in range(k):
+                d[i] = v[places[i]] - l2 * w[places[i]] - copysign(l1, w[places[i]])
+            for i in range(k):
+                d[i] /= R[i, i]
+                add(-d[i], &R[i, 0] + i + 1, &d[0] + i + 1, k - i - 1)
+            for i in range(k - 1, -1, -1):
+                d[i] = (d[i] - dot(&R[i, 0] + i + 1, &d[0] + i + 1, k - i - 1)) / R[i, i]
+            for j in range(size):
+                u[j] = 0
+            t, slope, product, bend = 1, 0, 0, 0
+            for i in range(k):
+                j = places[i]
+                add(d[i], &G[j, 0], &u[0], size)
+                slope += d[i] * (v[j] - l2 * w[j] - copysign(l1, w[j]))
+                product += d[i] * v[j]
+                if d[i] * w[j] < 0 and (l1 > 0 or positive) and -w[j] / d[i] < t:
+                    t = -w[j] / d[i]
+            for i in range(k):
+                bend += d[i] * u[places[i]]
+            # written so that a step that is no number fails
+            if not 0.5 * t * t * (bend + l2 * dot(&d[0], &d[0], k)) < t * slope:
+                whole = True
+                break
+            square += t * (t * bend - 2 * product)
+            add(-t, &u[0], &v[0], size)
+            whole = t == 1
+            for i in range(k - 1, -1, -1):
+                j = places[i]
+                if not whole and d[i] * w[j] < 0 and -w[j] / d[i] <= t:
+                    w[j] = 0
+                    _leave(R, k, i)
+                    k -= 1
+                    for j in range(i, k):
+                        places[j] = places[j + 1]
+                else:
+                    w[j] += t * d[i]
+            whole = whole or k == 0
+    return square, whole
 
 
 cdef double _gram_gap(double square, double l1, double l2, bint positive,
