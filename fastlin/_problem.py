@@ -31,7 +31,7 @@ _NO_WEIGHTS = np.empty(0)
 _MOST_STEPS = 200
 # Sums below this share of the sum of sizes are rounding
 _ROUNDING = 1e-16
-# The curvature of the logistic loss counts as at least this share of its slope, where rounding would
+# The curvature of the logistic loss counts as at least this share of its slope where rounding would
 # leave none
 _LEAST_BEND = 1e-17
 # Shares of P at w = 0 that gaps are relative to at least
