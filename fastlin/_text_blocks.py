@@ -24,6 +24,9 @@ __all__ = ["NumberedBlock", "numbered", "text_blocks"]
 # threads 2 to 6 % more work.
 _BLOCK_SIZE = 1 << 19
 _BLOCK_DOCUMENTS = 4096
+# The share of what is left that the last blocks are, and the least of a block's size that they are,
+# so that threads end at about the same time (see `portions` in _parallel.py).
+_LAST_SHARE, _LEAST_SHARE = 4, 8
 
 
 class NumberedBlock(NamedTuple):
@@ -52,6 +55,11 @@ def text_blocks(analysis: TextAnalysis, X: Any, errors: str) -> Iterator[Block]:
     return _listed_blocks(analysis, held, c_preprocesses, errors)
 
 
+def _size_of_next(left: float) -> int:
+    """Return how many characters a block has that is not the first, given how many are left."""
+    return int(min(max(left / _LAST_SHARE, _BLOCK_SIZE / _LEAST_SHARE), _BLOCK_SIZE))
+
+
 def numbered(blocks: Iterator[Block]) -> Iterator[NumberedBlock]:
     """Number blocks."""
     first_row = 0
@@ -66,25 +74,30 @@ def _listed_blocks(
     """Cut lists of documents, in which a kernel finds those that are taken as they are."""
     preprocess = analysis.build_preprocessor()
     skips = c_preprocesses and analysis.input == "content"
+    is_whole = isinstance(lists, list)
     block: list[str | bytes] = []
-    row = size = 0
+    row = size = done = 0
+    most = _BLOCK_SIZE
     for held in lists:
         k = 0
         while k < len(held):
             if skips:
                 last = min(len(held), k + _BLOCK_DOCUMENTS - len(block))
-                end, run_size = ascii_run(held, k, last, _BLOCK_SIZE - size)
+                end, run_size = ascii_run(held, k, last, most - size)
                 block += held[k:end]
                 size += run_size
                 k = end
-            if k < len(held) and size < _BLOCK_SIZE and len(block) < _BLOCK_DOCUMENTS:
+            if k < len(held) and size < most and len(block) < _BLOCK_DOCUMENTS:
                 document = _prepared(analysis, held[k], row + k, preprocess, c_preprocesses, errors)
                 block.append(document)
                 size += len(document)
                 k += 1
-            if size >= _BLOCK_SIZE or len(block) == _BLOCK_DOCUMENTS:
+            if size >= most or len(block) == _BLOCK_DOCUMENTS:
                 yield Block(block)
-                block, size = [], 0
+                done += size
+                # Of several lists nobody knows how many come.
+                left = done / (row + k) * (len(held) - k) if is_whole else np.inf
+                block, size, most = [], 0, _size_of_next(left)
         row += len(held)
     if block:
         yield Block(block)
@@ -122,7 +135,9 @@ def _arrow_blocks(
     for offsets, data in pieces:
         first, n = 0, len(offsets) - 1
         while first < n:
-            fitting = int(np.searchsorted(offsets, offsets[first] + _BLOCK_SIZE, "right")) - 1
+            left = offsets[n] - offsets[first] if first else np.inf
+            stop = offsets[first] + _size_of_next(left)
+            fitting = int(np.searchsorted(offsets, stop, "right")) - 1
             last = min(max(fitting, first + 1), first + _BLOCK_DOCUMENTS, n)
             block, others = block_of_buffers(offsets, data, first, last)
             for k in others:

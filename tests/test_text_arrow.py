@@ -8,6 +8,7 @@ from text_reference import assert_same, random_documents
 
 from fastlin import HashingVectorizer
 from fastlin._core.documents import Block, block_of_buffers
+from fastlin._text_blocks import text_blocks
 
 TEXTS = [*random_documents(150, seed=9, longest=400), "Straße İX", "", "日本 語 テスト", "ab"]
 DOCUMENTS = TEXTS * 2
@@ -64,6 +65,23 @@ def test_blocks_of_any_length_come_in_order(params, n_jobs, dtype, monkeypatch):
             vectorizer = HashingVectorizer(dtype=dtype, n_jobs=n_jobs, **params)
             assert_same(vectorizer.transform(texts), expected)
             assert_same(vectorizer.transform(iter(texts)), expected)
+
+
+def test_the_last_blocks_are_small(monkeypatch):
+    pa = pytest.importorskip("pyarrow")
+    texts = [f"word{k:04} " * (k % 7) for k in range(3000)]
+    vectorizer = HashingVectorizer(n_jobs=2)
+    expected = HashingVectorizer().transform(texts)
+    monkeypatch.setattr("fastlin._text_blocks._BLOCK_SIZE", 8192)
+    for X in (texts, pa.array(texts)):
+        sizes = [block.n_documents for block in text_blocks(vectorizer, X, "strict")]
+        assert sum(sizes) == len(texts)
+        assert min(sizes[:5]) > 0.9 * sizes[0]
+        assert sizes[-2] < sizes[0] / 4
+        assert_same(vectorizer.transform(X), expected)
+    sizes = [block.n_documents for block in text_blocks(vectorizer, iter(texts), "strict")]
+    assert sum(sizes) == len(texts)
+    assert min(sizes[:-1]) > 0.9 * sizes[0]
 
 
 @pytest.mark.parametrize("params", [{}, {"binary": True}, {"norm": None, "n_features": 5}], ids=str)
