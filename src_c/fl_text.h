@@ -110,9 +110,9 @@ FL_TEXT_LINKAGE int64_t fl_text_quotients_f64(const fl_text_entry *row, int64_t 
                                               double *FL_RESTRICT data);
 
 /* Copy the entries of a row whose counts are not 0, to where there is room for all, which may be
- * where they are; returns how many. */
+ * where they are; returns how many. *squares becomes the sum of the squares of their counts. */
 FL_TEXT_LINKAGE int64_t fl_text_counting(const fl_text_entry *row, int64_t n,
-                                         fl_text_entry *kept);
+                                         fl_text_entry *kept, int64_t *squares);
 
 /* What takes the time, for one instruction set. */
 typedef struct {
@@ -122,7 +122,8 @@ typedef struct {
                              int32_t *FL_RESTRICT indices, float *FL_RESTRICT data);
     int64_t (*quotients_f64)(const fl_text_entry *row, int64_t n, double total,
                              int32_t *FL_RESTRICT indices, double *FL_RESTRICT data);
-    int64_t (*counting)(const fl_text_entry *row, int64_t n, fl_text_entry *kept);
+    int64_t (*counting)(const fl_text_entry *row, int64_t n, fl_text_entry *kept,
+                        int64_t *squares);
 } fl_text_kernels;
 
 /* Those of an instruction set (fl_dispatch.h), or of less where the processor lacks a part of it

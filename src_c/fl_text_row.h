@@ -23,27 +23,31 @@ int64_t fl_text_squares(const fl_text_entry *row, int64_t n)
     return sum;
 }
 
-int64_t fl_text_counting(const fl_text_entry *row, int64_t n, fl_text_entry *kept)
+int64_t fl_text_counting(const fl_text_entry *row, int64_t n, fl_text_entry *kept,
+                         int64_t *squares)
 {
-    int64_t n_kept = 0, i = 0;
+    int64_t n_kept = 0, i = 0, sum = 0;
 #ifdef FL_WIDE_TEXT
+    __m512i sums = _mm512_setzero_si512();
     /* A store of all lanes goes no further than the entries read so far. */
     for (; i + 8 <= n; i += 8) {
-        __m512i entries = _mm512_loadu_si512(row + i);
-        __mmask8 counts = _mm512_test_epi64_mask(entries, _mm512_set1_epi64(~(int64_t)UINT32_MAX));
+        __m512i entries = _mm512_loadu_si512(row + i), counts = _mm512_srli_epi64(entries, 32);
+        __mmask8 counting = _mm512_test_epi64_mask(counts, counts);
+        sums = _mm512_add_epi64(sums, _mm512_mul_epi32(counts, counts));
         /* Most are where they are to be, and stay. */
-        if (counts == 255 && kept + n_kept == row + i) {
-            n_kept += 8;
-            continue;
-        }
-        _mm512_storeu_si512(kept + n_kept, _mm512_maskz_compress_epi64(counts, entries));
-        n_kept += _mm_popcnt_u32(counts);
+        if (counting != 255 || kept + n_kept != row + i)
+            _mm512_storeu_si512(kept + n_kept, _mm512_maskz_compress_epi64(counting, entries));
+        n_kept += _mm_popcnt_u32(counting);
     }
+    sum = _mm512_reduce_add_epi64(sums);
 #endif
     for (; i < n; i++) {
+        int64_t count = row[i].count;
         kept[n_kept] = row[i];
-        n_kept += row[i].count != 0;
+        n_kept += count != 0;
+        sum += count * count;
     }
+    *squares = sum;
     return n_kept;
 }
 

@@ -33,6 +33,8 @@ cdef class CountedRows:
     cdef fl_text_entry *entries
     cdef int64_t capacity
     cdef int64_t[::1] _ends
+    # Of the counts of each row; only a hasher that is not binary writes them.
+    cdef int64_t[::1] squares
     # Row i ends at ends[i + 1].
     cdef readonly object ends
     cdef readonly int64_t n_rows

@@ -180,6 +180,7 @@ cdef class CountedRows:
         """Forget the rows, and make room for the ends of so many."""
         self.n_rows = 0
         self._ends = self.ends = zeros(n_rows + 1, int64)
+        self.squares = zeros(n_rows + 1, int64)
 
     cdef int grow(self, int64_t n_more) except -1:
         """Make room for more entries."""

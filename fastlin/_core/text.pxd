@@ -113,7 +113,8 @@ cdef extern from "fl_text.h" nogil:
             const fl_text_entry *row, int64_t n, double total, int32_t *indices,
             double *data) noexcept nogil
         int64_t (*counting)(
-            const fl_text_entry *row, int64_t n, fl_text_entry *kept) noexcept nogil
+            const fl_text_entry *row, int64_t n, fl_text_entry *kept,
+            int64_t *squares) noexcept nogil
 
     const fl_text_kernels *fl_text_kernels_of(int32_t isa)
 

@@ -24,25 +24,25 @@ cdef enum:
 
 
 cdef int64_t write_row(
-    const fl_text_kernels *kernels, const fl_text_entry *row, int64_t n, bint binary, int norm,
-    int32_t *indices, real *data
+    const fl_text_kernels *kernels, const fl_text_entry *row, int64_t n, int64_t squares,
+    bint binary, int norm, int32_t *indices, real *data
 ) noexcept nogil:
-    """Write a row to the output and return its length.
+    """Write a row to the output, given the sum of the squares of its counts where that is asked for
+    by the norm and the row is not binary, and return its length.
 
     Binary: 1 for every column that an n-gram fell into. Else the counts, and none for a column
     where signs cancelled.
     """
-    cdef int64_t k, kept = 0, squares
+    cdef int64_t k, kept = 0
     if binary:
         for k in range(n):
             indices[k] = row[k].column
             data[k] = <real>1
         normalise(data, n, norm)
         return n
-    squares = kernels.squares(row, n) if norm == 2 else 0
     # Small counts have exact squares in either type, whose sum does not depend on the order: it is
     # what `normalise` finds one after the other.
-    if 0 < squares < 1 << 24:
+    if norm == 2 and 0 < squares < 1 << 24:
         if real is float:
             return kernels.quotients_f32(row, n, sqrt(<double>squares), indices, data)
         else:
@@ -234,7 +234,8 @@ cdef class TextHasher:
                 first = rows._ends[row]
                 if rows._ends[row + 1] > first:
                     write_row(self.kernels, rows.entries + first, rows._ends[row + 1] - first,
-                              self.binary, self.norm, &indices[first], &data[first])
+                              rows.squares[row], self.binary, self.norm, &indices[first],
+                              &data[first])
 
     cdef bint _goes_on(self, fl_text_status status) except -1:
         """Grow the buffer that a status asks for; whether there was one to grow."""
@@ -262,7 +263,7 @@ cdef class TextHasher:
         The output is full if the answer is NEEDS_ENTRIES while a row is pending.
         """
         cdef int64_t budget = BUDGET
-        cdef int64_t n, room = min(indices.shape[0], data.shape[0])
+        cdef int64_t n, squares = 0, room = min(indices.shape[0], data.shape[0])
         cdef fl_text_status status
         while True:
             if self.pending:
@@ -270,8 +271,10 @@ cdef class TextHasher:
                 if self.nnz + n > room or self.n_rows + 1 >= indptr.shape[0]:
                     return FL_TEXT_NEEDS_ENTRIES
                 if n > 0:
-                    self.nnz += write_row(self.kernels, self.t.entries, n, self.binary, self.norm,
-                                          &indices[self.nnz], &data[self.nnz])
+                    if self.norm == 2 and not self.binary:
+                        squares = self.kernels.squares(self.t.entries, n)
+                    self.nnz += write_row(self.kernels, self.t.entries, n, squares, self.binary,
+                                          self.norm, &indices[self.nnz], &data[self.nnz])
                 self.n_rows += 1
                 indptr[self.n_rows] = self.nnz
                 self.pending = False
@@ -285,6 +288,7 @@ cdef class TextHasher:
         # Objects of several threads may share a line of the cache: what each row changes is here.
         cdef int64_t n, n_rows = rows.n_rows, stop = rows._ends.shape[0], capacity = rows.capacity
         cdef int64_t *ends = &rows._ends[0]
+        cdef int64_t *squares = &rows.squares[0]
         cdef int64_t first = ends[n_rows]
         cdef fl_text_entry *entries = rows.entries
         cdef fl_text_entry *row = self.t.entries
@@ -297,7 +301,7 @@ cdef class TextHasher:
                     status = FL_TEXT_NEEDS_ENTRIES
                     break
                 if n > 0 and not self.binary:
-                    n = self.kernels.counting(row, n, entries + first)
+                    n = self.kernels.counting(row, n, entries + first, squares + n_rows)
                 elif n > 0 and row != entries + first:
                     memcpy(entries + first, row, n * sizeof(fl_text_entry))
                 first += n
