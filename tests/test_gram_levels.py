@@ -39,6 +39,23 @@ def counted(counter, sources, ends, first, last):
             for a, b in itertools.pairwise(rows.ends.tolist())]  # fmt: skip
 
 
+def check_rows(levels, shortest, names, has_column, documents, ends, cuts):
+    """Compare rows of the n-grams that have a column with what Python counts."""
+    columns = np.where(has_column, np.cumsum(has_column) - 1, -1).astype(np.int32)
+    kept = [names[k] for k in np.flatnonzero(has_column)]
+    counter, sources = RowCounter(len(names)), sources_of(levels, shortest, columns)
+    for first, last in cuts:
+        rows = counted(counter, sources, ends, first, last)
+        for document, row in zip(documents[first:last], rows, strict=True):
+            expected = Counter(
+                gram for n in range(shortest, len(levels) + 1) for gram in grams_at(document, n)
+            )
+            assert {kept[k]: count for k, count in row} == {
+                gram: count for gram, count in expected.items() if gram in kept
+            }
+            assert [k for k, _ in row] == sorted({k for k, _ in row})
+
+
 @given(DOCUMENTS, st.integers(1, 4), st.integers(1, 5), st.integers(0, 3), st.integers(1, 10),
        st.integers(1, 3), st.randoms())  # fmt: skip
 def test_levels(documents, longest, cut, piece_bits, digit_bits, n_jobs, random):
@@ -78,23 +95,9 @@ def test_levels(documents, longest, cut, piece_bits, digit_bits, n_jobs, random)
         assert level.documents.tolist() == [in_documents[gram] for gram in ours]
         assert level.total.tolist() == [totals[gram] for gram in ours]
         assert occurrences(ends, n) == len(found)
-    # Rows of those that have a column.
     has_column = np.array([random.random() < 0.8 for _ in names], bool)
-    own = np.where(has_column, np.cumsum(has_column) - 1, -1).astype(np.int32)
-    kept = [names[k] for k in np.flatnonzero(has_column)]
-    counter = RowCounter(len(names))
     for shortest in range(1, longest + 1):
-        for first, last in cuts:
-            for document, row in zip(documents[first:last], counted(
-                counter, sources_of(levels, shortest, own), ends, first, last
-            ), strict=True):  # fmt: skip
-                expected = Counter(
-                    gram for n in range(shortest, longest + 1) for gram in grams_at(document, n)
-                )
-                assert {kept[k]: count for k, count in row} == {
-                    gram: count for gram, count in expected.items() if gram in kept
-                }
-                assert [k for k, _ in row] == sorted({k for k, _ in row})
+        check_rows(levels, shortest, names, has_column, documents, ends, cuts)
     wanted = np.array([random.random() < 0.5 for _ in names], bool)
     features, columns, counts = placed(levels, np.concatenate(before), wanted, n_jobs)
     chosen = sorted(name for name, is_wanted in zip(names, wanted, strict=True) if is_wanted)
