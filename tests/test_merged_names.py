@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastlin import CountVectorizer, _merged_names
+from fastlin._core.names import order_of_keys
 from fastlin._merged_names import MergedNames
 
 WORDS = st.lists(st.lists(st.text("ab\u00e9\U0001f600 ", min_size=1), unique=True), min_size=2,
@@ -62,3 +63,28 @@ def test_threads_learn_the_same(params, monkeypatch):
         for X in (several.fit_transform(texts), several.transform(texts)):
             assert several.vocabulary_ == one.vocabulary_
             assert (X != one.transform(texts)).nnz == 0
+
+
+@given(st.lists(st.integers(0, 3) | st.integers(0, 2**64 - 1), max_size=60))
+def test_keys_are_sorted_stably(keys):
+    keys = np.array(keys, np.uint64)
+    order = np.empty(len(keys), np.int64)
+    order_of_keys(keys, np.empty((2 * len(keys), 2), np.uint64), order)
+    assert order.tolist() == np.argsort(keys, kind="stable").tolist()
+
+
+@pytest.mark.parametrize("room, n_places", [((5, 2), 3), ((6, 1), 3), ((6, 2), 2)])
+def test_keys_need_room(room, n_places):
+    with pytest.raises(IndexError):
+        order_of_keys(np.zeros(3, np.uint64), np.empty(room, np.uint64), np.empty(n_places, int))
+
+
+@pytest.mark.parametrize("dtype", [np.int16, np.int32, np.int64, np.uint32, np.float32, "f8"])
+def test_counts_of_any_type(dtype):
+    texts = ["spam spam ham eggs", "", "ham " * 300, "eggs spam ham"]
+    expected = [[1, 1, 2], [0, 0, 0], [0, 300, 0], [1, 1, 1]]
+    for n_jobs in (1, 2):
+        vectorizer = CountVectorizer(dtype=dtype, n_jobs=n_jobs)
+        for X in (vectorizer.fit_transform(texts), vectorizer.transform(texts)):
+            assert X.dtype == dtype
+            assert X.toarray().tolist() == expected
