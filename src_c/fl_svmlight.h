@@ -17,7 +17,7 @@
 
 #include "fl_common.h"
 
-#define FL_SVM_PADDING 64
+#define FL_SVM_PADDING 80
 
 typedef enum {
     FL_SVM_DONE = 0,      /* all lines are read */

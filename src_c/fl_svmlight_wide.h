@@ -1,9 +1,11 @@
 /* Entries of the svmlight parser as most are written, in registers of 64 bytes: the same numbers.
  *
  * First separators are looked up in some kilobytes of text, so that an entry need not wait for the
- * one before it to be read. Then the characters of up to WIDE_ENTRIES entries are laid out, digits
- * at the same places whatever their number and wherever the point, and at last eight entries at a
- * time become columns and values.
+ * one before it to be read. Then eight entries at a time become columns and values: the characters
+ * around each colon are brought together, those before the end of a value too where it is long or
+ * has its point elsewhere than behind the first digit, and all else is found out for eight at once.
+ * What shuffles bytes of such registers, moves them from general ones or compares them bounds the
+ * speed: each takes a cycle, additions and choices half of one.
  *
  * A value is m / d with an integer m < 2^64 and d = 10^k <= 10^22, which a double holds. If one
  * holds m, too, that is a single division. Otherwise m = h + l, the nearest double and an integer
@@ -16,85 +18,37 @@
 #define FL_SVMLIGHT_WIDE_H
 
 #include "fl_svmlight_entry.h"
+#include "fl_svmlight_places.h"
 
 #ifdef FL_WIDE_TEXT
 
 /* How many bytes of text must stand before an entry that is read here. */
-#define PLAIN_BEFORE 40
+#define PLAIN_BEFORE 32
 
-/* Entries of which the characters are laid out before they become numbers. */
-#define WIDE_ENTRIES 64
-
-/* Where separators stand in the text from `base` on, which has been searched up to `searched` of
- * at most `end`: at[1 .. count] of them, and at[0] = -1 before; at[next] is the first that belongs
- * to no entry read so far. */
-#define SEARCHED 4096
-typedef struct {
-    const uint8_t *base, *searched, *end;
-    int64_t next, count;
-    uint16_t at[1 + SEARCHED + 64 + 2 * 16];
-} fl_svm_places;
-
-FL_INLINE void no_places(fl_svm_places *places, const uint8_t *end)
+FL_INLINE __m256i two_halves(const uint8_t *low, const uint8_t *high)
 {
-    places->base = places->searched = NULL;
-    places->end = end;
-    places->next = 1;
-    places->count = 0;
+    __m128i x = _mm_loadu_si128((const __m128i *)(const void *)low);
+    __m128i y = _mm_loadu_si128((const __m128i *)(const void *)high);
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(x), y, 1);
 }
 
-/* Looks up the separators from p on; up to 63 bytes from `end` on are read. */
-static void find_places(fl_svm_places *places, const uint8_t *p)
+/* Sixteen bytes of text each: those that begin `from` bytes behind the places of every second of
+ * eight entries. */
+FL_INLINE __m512i four_texts(const uint8_t *base, const uint16_t *at, int from)
 {
-    const __m512i step = _mm512_set1_epi16(64);
-    const __m512i bytes = _mm512_set_epi8(
-        63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47, 46, 45, 44, 43, 42, 41,
-        40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18,
-        17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-    const uint8_t *stop = places->end - p < SEARCHED ? places->end : p + SEARCHED;
-    __m512i offset = _mm512_setzero_si512();
-    uint16_t *at = places->at;
-    places->base = p;
-    *at++ = UINT16_MAX;
-    for (; p < stop; p += 64) {
-        __m512i text = _mm512_loadu_si512(p), found;
-        uint64_t bits = _mm512_cmple_epu8_mask(text, _mm512_set1_epi8(' '))
-                      | _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(':'));
-        int count = (int)_mm_popcnt_u64(bits);
-        found = _mm512_maskz_compress_epi8(bits, bytes);
-        _mm512_storeu_si512(at, _mm512_add_epi16(
-            offset, _mm512_cvtepu8_epi16(_mm512_castsi512_si256(found))));
-        if (FL_UNLIKELY(count > 32)) {
-            _mm512_storeu_si512(at + 32, _mm512_add_epi16(
-                offset, _mm512_cvtepu8_epi16(_mm512_extracti64x4_epi64(found, 1))));
-        }
-        at += count;
-        offset = _mm512_add_epi16(offset, step);
-    }
-    places->searched = p;
-    places->next = 1;
-    places->count = at - places->at - 1;
+    const uint8_t *p = base + from;
+    return _mm512_inserti64x4(_mm512_castsi256_si512(two_halves(p + at[0], p + at[4])),
+                              two_halves(p + at[8], p + at[12]), 1);
 }
 
-/* Lets at[next] be the first separator from p on, with two at least where there are as many. */
-FL_INLINE void go_to(fl_svm_places *places, const uint8_t *p)
+/* The 32 bytes up to two places each. */
+FL_INLINE __m512i two_texts(const uint8_t *base, const uint16_t *at)
 {
-    while (places->next <= places->count && places->base + places->at[places->next] < p) {
-        places->next++;
-    }
-    if (places->next >= places->count && places->searched < places->end) {
-        find_places(places, p);
-    }
+    const uint8_t *p = base - 32;
+    __m256i x = _mm256_loadu_si256((const __m256i *)(const void *)(p + at[0]));
+    __m256i y = _mm256_loadu_si256((const __m256i *)(const void *)(p + at[2]));
+    return _mm512_inserti64x4(_mm512_castsi256_si512(x), y, 1);
 }
-
-/* The characters of entries. An index: the eight up to its colon. A value: the sums of every four
- * of its last 24 digits as numbers of four digits, the point taken out, from the third on; and how
- * many of them are decimals, with bit 7 for its sign. */
-typedef struct {
-    uint64_t indices[WIDE_ENTRIES];
-    uint32_t digits[WIDE_ENTRIES][8];
-    uint8_t decimals[WIDE_ENTRIES];
-} fl_svm_laid_out;
 
 /* Digits, of each byte pair and then of each pair of these, as numbers of four. */
 FL_INLINE __m512i by_four(__m512i digits)
@@ -103,32 +57,53 @@ FL_INLINE __m512i by_four(__m512i digits)
     return _mm512_madd_epi16(digits, _mm512_set1_epi32(0x00010064));
 }
 
-/* Eight indices: bits of *bad where one has no digit, more than eight or other characters. */
-FL_INLINE __m256i wide_columns(const uint64_t *indices, const uint16_t *at, uint32_t *bad)
+/* What the last `length` of eight digits each are worth, which are at most eight: bits of *bad
+ * where there is another character. */
+FL_INLINE __m512i by_eight(const fl_svm_places *places, __m512i x, __m256i length, uint32_t *bad)
 {
-    /* from one separator to the next: of an index in the lower half, of its value in the upper */
-    __m256i length = _mm256_sub_epi16(_mm256_loadu_si256((const __m256i *)(const void *)at),
-                                      _mm256_loadu_si256((const __m256i *)(const void *)(at - 1)));
-    length = _mm256_sub_epi32(_mm256_and_si256(length, _mm256_set1_epi32(0xFFFF)),
-                              _mm256_set1_epi32(1));
     __m512i shift = _mm512_slli_epi64(_mm512_cvtepi32_epi64(length), 3);
-    shift = _mm512_sub_epi64(_mm512_set1_epi64(64), shift);
-    __m512i x = _mm512_xor_si512(_mm512_loadu_si512(indices), _mm512_set1_epi8('0'));
+    shift = _mm512_sub_epi64(places->bits, shift);
     x = _mm512_and_si512(x, _mm512_sllv_epi64(_mm512_set1_epi64(-1), shift));
-    __m512i others = _mm512_subs_epu8(x, _mm512_set1_epi8(9));
-    *bad = _mm512_test_epi64_mask(others, others)
-         | _mm256_cmpgt_epu32_mask(_mm256_sub_epi32(length, _mm256_set1_epi32(1)),
-                                   _mm256_set1_epi32(7));
+    __m512i others = _mm512_subs_epu8(x, places->nines);
+    *bad = _mm512_test_epi64_mask(others, others);
     x = by_four(x);
-    x = _mm512_add_epi64(_mm512_mul_epu32(x, _mm512_set1_epi64(10000)), _mm512_srli_epi64(x, 32));
-    return _mm512_cvtepi64_epi32(x);
+    return _mm512_add_epi64(_mm512_mul_epu32(x, _mm512_set1_epi64(10000)),
+                            _mm512_srli_epi64(x, 32));
 }
 
-/* Of four entries (0, 1 and 2, 3) their upper and lower 16 digits: upper 0 and 2, lower 0 and 2,
- * upper 1 and 3, lower 1 and 3. */
-FL_INLINE __m512i by_sixteen(const uint32_t (*digits)[8])
+/* Whether each of the lanes begins with a digit and the point, as far as one can see. */
+FL_INLINE int are_fractions(__m512i text, uint32_t lanes)
 {
-    __m512i x = _mm512_packus_epi32(_mm512_loadu_si512(digits), _mm512_loadu_si512(digits + 2));
+    const __m512i point = _mm512_set1_epi64('.' << 8);
+    return (_mm512_cmpneq_epi64_mask(_mm512_and_si512(text, _mm512_set1_epi64(0xFF00)), point)
+            & lanes) == 0;
+}
+
+/* The values of eight entries whose first characters are `text`: one digit, the point and others,
+ * at most eight together. Bits of *bad where there is another character. */
+FL_INLINE __m512d small_fractions(const fl_svm_places *places, __m512i text, __m256i length,
+                                  uint32_t *bad)
+{
+    /* of eight, one digit, two, ... */
+    static const double POWERS[8] = {1e6, 1e0, 1e0, 1e1, 1e2, 1e3, 1e4, 1e5};
+    const __m512i behind = _mm512_set1_epi64(~INT64_C(0xFFFF));
+    __m512i size = _mm512_cvtepi32_epi64(length);
+    __m512i x = _mm512_xor_si512(text, places->zeros);
+    x = _mm512_ternarylogic_epi64(behind, x, _mm512_slli_epi64(x, 8), 0xCA); /* over the point */
+    x = _mm512_sllv_epi64(x, _mm512_sub_epi64(places->bits, _mm512_slli_epi64(size, 3)));
+    __m512i others = _mm512_subs_epu8(x, places->nines);
+    *bad = _mm512_test_epi64_mask(others, others);
+    x = by_four(x);
+    x = _mm512_add_epi64(_mm512_mul_epu32(x, _mm512_set1_epi64(10000)), _mm512_srli_epi64(x, 32));
+    return _mm512_div_pd(_mm512_cvtepi64_pd(x),
+                         _mm512_permutexvar_pd(size, _mm512_loadu_pd(POWERS)));
+}
+
+/* Of eight numbers of 16 digits, four a register (0, 2, 4, 6 and 1, 3, 5, 7), what they are worth,
+ * in order. */
+FL_INLINE __m512i by_sixteen(__m512i even, __m512i odd)
+{
+    __m512i x = _mm512_packus_epi32(by_four(even), by_four(odd));
     x = _mm512_madd_epi16(x, _mm512_set1_epi32(0x00012710));
     return _mm512_add_epi64(_mm512_mul_epu32(x, _mm512_set1_epi64(100000000)),
                             _mm512_srli_epi64(x, 32));
@@ -145,23 +120,90 @@ FL_INLINE __m512d wide_powers(__m512i k)
     return _mm512_mask_mov_pd(low, _mm512_cmpgt_epu64_mask(k, _mm512_set1_epi64(15)), high);
 }
 
-/* Eight values: bits of *bad where one is beyond what this file does. */
-FL_INLINE __m512d wide_values(const uint32_t (*digits)[8], const uint8_t *decimals, uint32_t *bad)
+/* Of the digits and points x, less '0', the digits alone: those up to the point move one place on,
+ * over it, which is at `point`. `before` are the bytes before those of x, `place` says where. */
+FL_INLINE __m512i without_point(__m512i x, __m512i before, __m512i place, __m512i point)
 {
-    __m512i first = by_sixteen(digits), second = by_sixteen(digits + 4);
-    __m512i upper = _mm512_permutex2var_epi64(
-        first, _mm512_set_epi64(13, 9, 12, 8, 5, 1, 4, 0), second);
-    __m512i lower = _mm512_permutex2var_epi64(
-        first, _mm512_set_epi64(15, 11, 14, 10, 7, 3, 6, 2), second);
-    /* 2^64 = 1844.67 * 10^16 */
-    *bad = _mm512_cmpge_epu64_mask(upper, _mm512_set1_epi64(1844));
-    __m512i m = _mm512_add_epi64(
-        _mm512_mullo_epi64(upper, _mm512_set1_epi64(INT64_C(10000000000000000))), lower);
-    __m512i how = _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)(const void *)decimals));
-    __m512i k = _mm512_and_si512(how, _mm512_set1_epi64(31));
-    __m512i sign = _mm512_slli_epi64(_mm512_srli_epi64(how, 7), 63);
-    *bad |= _mm512_cmpgt_epu64_mask(k, _mm512_set1_epi64(22));
+    return _mm512_mask_mov_epi8(before, _mm512_cmpgt_epu8_mask(place, point), x);
+}
+
+/* Of each eight bytes the place of a point, or 0. */
+FL_INLINE __m512i point_places(__m512i x, __m512i place)
+{
+    __mmask64 points = _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8('.' - '0'));
+    return _mm512_sad_epu8(_mm512_maskz_mov_epi8(points, place), _mm512_setzero_si512());
+}
+
+/* x + x with the halves of 16 bytes exchanged */
+FL_INLINE __m512i added_halves(__m512i x)
+{
+    return _mm512_add_epi64(x, _mm512_shuffle_epi32(x, _MM_PERM_BADC));
+}
+
+/* The first byte of every eight, eight times. */
+FL_INLINE __m512i spread_bytes(__m512i x)
+{
+    return _mm512_shuffle_epi8(x, _mm512_set4_epi32(0x08080808, 0x08080808, 0, 0));
+}
+
+/* For _mm256_shuffle_epi8: the first byte of every four, four times. */
+FL_INLINE __m256i spread_words(void)
+{
+    return _mm256_broadcastsi128_si256(
+        _mm_set_epi32(0x0C0C0C0C, 0x08080808, 0x04040404, 0));
+}
+
+FL_INLINE uint64_t other_digits(__m512i x)
+{
+    return _mm512_cmpgt_epu8_mask(x, _mm512_set1_epi8(9));
+}
+
+/* The characters, less '0', that are the last `length` of as many; `left` says how many follow. */
+FL_INLINE __m512i last_digits(__m512i text, __m512i left, __m512i length)
+{
+    __mmask64 kept = _mm512_cmpgt_epu8_mask(length, left);
+    return _mm512_maskz_sub_epi8(kept, text, _mm512_set1_epi8('0'));
+}
+
+/* The values of eight entries of at most 15 characters without sign, of which *points tells where
+ * they have a point: bits of *bad where there is another character. */
+FL_INLINE __m512d short_values(const uint8_t *base, const uint16_t *at, __m256i length,
+                               uint32_t *points, uint32_t *bad)
+{
+    /* 10^k for a point at 15 - k; 1 without */
+    static const double POWERS[16] = {1e0, 1e14, 1e13, 1e12, 1e11, 1e10, 1e9, 1e8,
+                                      1e7, 1e6,  1e5,  1e4,  1e3,  1e2,  1e1, 1e0};
+    const __m512i place = _mm512_broadcast_i32x4(
+        _mm_set_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0));
+    const __m512i left = _mm512_broadcast_i32x4(
+        _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+    __m512i lengths = _mm512_castsi256_si512(_mm256_shuffle_epi8(length, spread_words()));
+    __m512i even = last_digits(four_texts(base, at + 1, -16), left, _mm512_permutexvar_epi32(
+        _mm512_set_epi32(6, 6, 6, 6, 4, 4, 4, 4, 2, 2, 2, 2, 0, 0, 0, 0), lengths));
+    __m512i odd = last_digits(four_texts(base, at + 3, -16), left, _mm512_permutexvar_epi32(
+        _mm512_set_epi32(7, 7, 7, 7, 5, 5, 5, 5, 3, 3, 3, 3, 1, 1, 1, 1), lengths));
+    __m512i even_point = added_halves(point_places(even, place));
+    __m512i odd_point = added_halves(point_places(odd, place));
+    even = without_point(even, _mm512_bslli_epi128(even, 1), place, spread_bytes(even_point));
+    odd = without_point(odd, _mm512_bslli_epi128(odd, 1), place, spread_bytes(odd_point));
+    *bad = 0;
+    if (FL_UNLIKELY(other_digits(_mm512_max_epu8(even, odd)) != 0)) {
+        __m128i others = _mm_set_epi64x((int64_t)other_digits(odd), (int64_t)other_digits(even));
+        uint32_t wrong = _mm_test_epi16_mask(others, others);
+        *bad = _pdep_u32(wrong, 0x55) | _pdep_u32(wrong >> 4, 0xAA);
+    }
+    __m512i point = _mm512_unpacklo_epi64(even_point, odd_point);
+    __m512d d = _mm512_permutex2var_pd(_mm512_loadu_pd(POWERS), point,
+                                       _mm512_loadu_pd(POWERS + 8));
+    *points = _mm512_test_epi64_mask(point, point);
+    return _mm512_div_pd(_mm512_cvtepu64_pd(by_sixteen(even, odd)), d);
+}
+
+/* m / 10^k of eight, see above: bits of *bad where that is beyond what this file does. */
+FL_INLINE __m512d wide_quotients(__m512i m, __m512i k, uint32_t *bad)
+{
     __m512d d = wide_powers(k), h = _mm512_cvtepu64_pd(m), q = _mm512_div_pd(h, d);
+    *bad |= _mm512_cmpgt_epu64_mask(k, _mm512_set1_epi64(22));
     if (_mm512_cmpgt_epu64_mask(m, _mm512_set1_epi64(INT64_C(1) << 53)) != 0) {
         __m512i rest = _mm512_sub_epi64(m, _mm512_cvtpd_epu64(h));
         __m512d l = _mm512_cvtepi64_pd(rest);
@@ -171,136 +213,188 @@ FL_INLINE __m512d wide_values(const uint32_t (*digits)[8], const uint8_t *decima
         q = _mm512_add_pd(q, _mm512_add_pd(e, margin));
         *bad |= _mm512_cmp_pd_mask(least, q, _CMP_NEQ_OQ);
     }
-    return _mm512_castsi512_pd(_mm512_or_si512(_mm512_castpd_si512(q), sign));
+    return q;
 }
 
-/* Turns n entries that are laid out into columns and values (1 with `ones`) up to the first that is
- * bad; returns how many. Their separators stand from *at on. */
-FL_INLINE int64_t take_laid_out(fl_svm *s, const fl_svm_laid_out *laid, const uint16_t *at,
-                                int64_t n, int ones, int64_t *previous, int *sorted)
+/* The digits of two entries of at most 31 characters; *point becomes where the points are. */
+FL_INLINE __m512i long_digits(__m512i text, __m512i length, __m512i *point)
 {
-    const __m256i before = _mm256_set_epi32(6, 5, 4, 3, 2, 1, 0, 0);
-    int32_t *columns = s->columns + s->n_entries, last = (int32_t)*previous;
-    double *values = s->values + s->n_entries;
-    int64_t taken = 0;
-    uint32_t unsorted = 0;
-    while (taken < n) {
-        uint32_t bad, bad_value = 0, lanes = n - taken < 8 ? (1u << (n - taken)) - 1 : 255u;
-        __m256i column = wide_columns(laid->indices + taken, at + 2 * taken, &bad), others;
-        __m512d value = _mm512_set1_pd(1.0);
-        if (!ones) {
-            value = wide_values(laid->digits + taken, laid->decimals + taken, &bad_value);
-        }
-        bad |= bad_value;
-        bad |= _mm256_cmplt_epi32_mask(column, _mm256_set1_epi32((int32_t)s->lowest_index));
-        bad &= lanes;
-        if (FL_UNLIKELY(bad != 0)) {
-            lanes &= (bad & (0 - bad)) - 1;
-            n = taken + _mm_popcnt_u32(lanes);
-        }
-        others = _mm256_mask_set1_epi32(_mm256_permutevar8x32_epi32(column, before), 1, last);
-        unsorted |= _mm256_mask_cmple_epi32_mask((__mmask8)lanes, column, others);
-        _mm256_mask_storeu_epi32(columns + taken, (__mmask8)lanes, column);
-        _mm512_mask_storeu_pd(values + taken, (__mmask8)lanes, value);
-        last = _mm256_cvtsi256_si32(_mm256_permutevar8x32_epi32(column, _mm256_set1_epi32(7)));
-        taken += 8;
+    const __m512i place = _mm512_broadcast_i64x4(_mm256_set_epi8(
+        31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9,
+        8, 7, 6, 5, 4, 3, 2, 1, 0));
+    __m512i x = last_digits(text, _mm512_sub_epi8(_mm512_set1_epi8(31), place), length);
+    __m512i where = added_halves(point_places(x, place));
+    where = _mm512_add_epi64(where, _mm512_shuffle_i64x2(where, where, _MM_SHUFFLE(2, 3, 0, 1)));
+    __m512i lower = _mm512_maskz_shuffle_i64x2(0xCC, x, x, _MM_SHUFFLE(2, 2, 0, 0));
+    *point = where;
+    return without_point(x, _mm512_alignr_epi8(x, lower, 15), place, spread_bytes(where));
+}
+
+/* The same where the point follows the first digit. */
+FL_INLINE __m512i long_fraction_digits(__m512i text, __m512i decimals)
+{
+    const __m512i left = _mm512_broadcast_i64x4(_mm256_set_epi8(
+        0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24,
+        25, 26, 27, 28, 29, 30, 31));
+    __m512i before = _mm512_alignr_epi8(
+        text, _mm512_shuffle_i64x2(text, text, _MM_SHUFFLE(2, 2, 0, 0)), 15);
+    before = _mm512_mask_mov_epi8(before, _mm512_cmpgt_epu8_mask(decimals, left), text);
+    return _mm512_maskz_sub_epi8(_mm512_cmpge_epu8_mask(decimals, left), before,
+                                 _mm512_set1_epi8('0'));
+}
+
+/* The same of at most 31 characters, which with `fractions` are one digit, the point and others;
+ * bits of *bad also where wide_quotients says so. */
+FL_INLINE __m512d long_values(const uint8_t *base, const uint16_t *at, __m256i length,
+                              int fractions, uint32_t *points, uint32_t *bad)
+{
+    __m256i decimals = _mm256_sub_epi32(length, _mm256_set1_epi32(2));
+    __m512i spread = _mm512_castsi256_si512(
+        _mm256_shuffle_epi8(fractions ? decimals : length, spread_words()));
+    __m512i two = _mm512_set_epi32(1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0);
+    __m512i x[4], point[4];
+    for (int i = 0; i < 4; i++) {
+        __m512i text = two_texts(base, at + 1 + 4 * i);
+        __m512i size = _mm512_permutexvar_epi32(two, spread);
+        two = _mm512_add_epi32(two, _mm512_set1_epi32(2));
+        x[i] = fractions ? long_fraction_digits(text, size) : long_digits(text, size, &point[i]);
     }
-    if (n > 0) {
-        *previous = columns[n - 1];
+    *bad = 0;
+    if (FL_UNLIKELY(other_digits(_mm512_max_epu8(_mm512_max_epu8(x[0], x[1]),
+                                                 _mm512_max_epu8(x[2], x[3]))) != 0)) {
+        for (int i = 0; i < 4; i++) {
+            uint64_t others = other_digits(x[i]);
+            *bad |= ((uint32_t)others != 0 ? 1u : 0) << 2 * i;
+            *bad |= (others >> 32 != 0 ? 2u : 0) << 2 * i;
+        }
     }
-    *sorted &= unsorted == 0;
+    const __m512i upper_of = _mm512_set_epi64(13, 9, 12, 8, 5, 1, 4, 0);
+    __m512i first = by_sixteen(x[0], x[1]), second = by_sixteen(x[2], x[3]), k;
+    __m512i upper = _mm512_permutex2var_epi64(first, upper_of, second);
+    __m512i lower = _mm512_permutex2var_epi64(
+        first, _mm512_set_epi64(15, 11, 14, 10, 7, 3, 6, 2), second);
+    /* 2^64 = 1844.67 * 10^16 */
+    *bad |= _mm512_cmpge_epu64_mask(upper, _mm512_set1_epi64(1844));
+    __m512i m = _mm512_add_epi64(
+        _mm512_mullo_epi64(upper, _mm512_set1_epi64(INT64_C(10000000000000000))), lower);
+    if (fractions) {
+        *points = 255;
+        k = _mm512_cvtepi32_epi64(decimals);
+    } else {
+        k = _mm512_permutex2var_epi64(_mm512_unpacklo_epi64(point[0], point[1]), upper_of,
+                                      _mm512_unpacklo_epi64(point[2], point[3]));
+        *points = _mm512_test_epi64_mask(k, k);
+        k = _mm512_maskz_sub_epi64((__mmask8)*points, _mm512_set1_epi64(31), k);
+    }
+    return wide_quotients(m, k, bad);
+}
+
+/* Whether all of the lanes are the value 1: its length and its first character. */
+FL_INLINE int are_ones(__m256i length, __m512i text, uint32_t lanes)
+{
+    const __m512i one = _mm512_set1_epi64('1');
+    return (_mm256_cmpneq_epi32_mask(length, _mm256_set1_epi32(1)) & lanes) == 0
+        && (_mm512_cmpneq_epi64_mask(_mm512_and_si512(text, _mm512_set1_epi64(0xFF)), one)
+            & lanes) == 0;
+}
+
+/* Whether one of the lanes is above a limit. */
+FL_INLINE int above(__m256i x, int limit, uint32_t lanes)
+{
+    return (_mm256_cmpgt_epu32_mask(x, _mm256_set1_epi32(limit)) & lanes) != 0;
+}
+
+/* The values of eight entries, so long with their signs, which begin with `text`. */
+FL_INLINE __m512d wide_values(const fl_svm_places *places, __m256i length, __m512i text,
+                              uint32_t lanes, uint32_t *bad)
+{
+    const uint8_t *base = places->base;
+    const uint16_t *at = places->at + places->next;
+    const __m256i one = _mm256_set1_epi32(1);
+    uint32_t points;
+    __m512d value;
+    if (are_fractions(text, lanes) && !above(length, 8, lanes)) {
+        return small_fractions(places, text, length, bad);
+    }
+    __mmask8 negative = _mm512_cmpeq_epi64_mask(
+        _mm512_and_si512(text, _mm512_set1_epi64(0xFF)), _mm512_set1_epi64('-'));
+    length = _mm256_mask_sub_epi32(length, negative, length, one);
+    text = _mm512_mask_srli_epi64(text, negative, text, 8);
+    if (!above(length, 15, lanes)) {
+        value = short_values(base, at, length, &points, bad);
+    } else if (are_fractions(text, lanes)) {
+        value = long_values(base, at, length, 1, &points, bad);
+    } else {
+        value = long_values(base, at, length, 0, &points, bad);
+    }
+    /* a point alone, nothing, or too much */
+    *bad |= _mm256_mask_cmpeq_epi32_mask((__mmask8)points, length, one)
+          | _mm256_cmpgt_epu32_mask(_mm256_sub_epi32(length, one), _mm256_set1_epi32(30));
+    return _mm512_castsi512_pd(_mm512_mask_or_epi64(
+        _mm512_castpd_si512(value), negative, _mm512_castpd_si512(value),
+        _mm512_set1_epi64(INT64_MIN)));
+}
+
+/* Turns the next n entries, at most eight, into columns and values up to the first that is bad;
+ * returns how many. The last of *before is the column before them. */
+FL_INLINE int64_t take_batch(fl_svm *s, fl_svm_places *places, uint32_t n, __m256i *before,
+                             int *sorted)
+{
+    const uint8_t *base = places->base;
+    const uint16_t *at = places->at + places->next;
+    uint32_t bad, bad_value = 0, lanes = (1u << n) - 1;
+    /* from one separator to the next: of an index in the lower half, of its value in the upper */
+    __m256i length = _mm256_sub_epi16(_mm256_loadu_si256((const __m256i *)(const void *)at),
+                                      _mm256_loadu_si256((const __m256i *)(const void *)(at - 1)));
+    length = _mm256_sub_epi16(length, _mm256_set1_epi16(1));
+    __m256i digits = _mm256_maskz_mov_epi16(0x5555, length);
+    length = _mm256_maskz_srli_epi32((__mmask8)lanes, length, 16);
+    /* seven bytes before the colon, and behind it eight */
+    __m512i even = four_texts(base, at, -7), odd = four_texts(base, at + 2, -7);
+    __m512i text = _mm512_unpackhi_epi64(even, odd), x = _mm512_unpacklo_epi64(even, odd);
+    uint32_t bad_index = _mm256_testn_epi32_mask(digits, digits);
+    if (FL_UNLIKELY(above(digits, 7, lanes))) {
+        x = _mm512_unpacklo_epi64(four_texts(base, at, -8), four_texts(base, at + 2, -8));
+        bad_index |= _mm256_cmpgt_epu32_mask(digits, _mm256_set1_epi32(8));
+    } else {
+        x = _mm512_slli_epi64(x, 8);
+    }
+    x = by_eight(places, _mm512_xor_si512(x, places->zeros), digits, &bad);
+    bad |= bad_index;
+    __m256i column = _mm512_cvtepi64_epi32(x);
+    __m512d value = _mm512_set1_pd(1.0);
+    if (!are_ones(length, text, lanes)) {
+        value = wide_values(places, length, text, lanes, &bad_value);
+    }
+    bad |= bad_value;
+    bad |= _mm256_cmplt_epi32_mask(column, _mm256_set1_epi32((int32_t)s->lowest_index));
+    bad &= lanes;
+    __m256i others = _mm256_alignr_epi32(column, *before, 7);
+    uint32_t unsorted = _mm256_cmple_epi32_mask(column, others);
+    if (FL_UNLIKELY(bad != 0)) {
+        n = (uint32_t)fl_lowest_bit(bad);
+        lanes = (1u << n) - 1;
+    }
+    if (FL_LIKELY(s->entry_room - s->n_entries >= 8)) { /* what is too many goes over */
+        _mm256_storeu_si256((__m256i *)(void *)(s->columns + s->n_entries), column);
+        _mm512_storeu_pd(s->values + s->n_entries, value);
+    } else {
+        _mm256_mask_storeu_epi32(s->columns + s->n_entries, (__mmask8)lanes, column);
+        _mm512_mask_storeu_pd(s->values + s->n_entries, (__mmask8)lanes, value);
+    }
+    if (FL_LIKELY(n == 8)) {
+        *before = column;
+    } else if (n > 0) {
+        *before = _mm256_permutevar8x32_epi32(column, _mm256_set1_epi32((int32_t)n - 1));
+    }
+    *sorted &= (unsorted & lanes) == 0;
     s->n_entries += n;
+    places->next += 2 * n;
     return n;
 }
 
-FL_INLINE uint32_t load4(const uint8_t *p)
-{
-    uint32_t word;
-    memcpy(&word, p, 4);
-    return word;
-}
-
-/* Lays out entries digits:1 with a space or the newline behind them, at most `most`; how many. */
-FL_INLINE int64_t lay_out_ones(fl_svm_laid_out *laid, const fl_svm_places *places, int64_t most)
-{
-    const uint16_t *at = places->at + places->next;
-    int64_t n = 0;
-    for (; n < most; n++) {
-        const uint8_t *colon = places->base + at[2 * n];
-        uint32_t word = load4(colon) & 0xFFFFFF;
-        laid->indices[n] = fl_load8(colon - 8);
-        if (FL_UNLIKELY(word != 0x20313A)) { /* ":1 " */
-            return n + (word == 0x0A313A);
-        }
-    }
-    return n;
-}
-
-/* Bytes of ones from `place` on, of 32. By way of the memory, for a mask register that is made of a
- * position takes so long that few entries can be under way. */
-FL_INLINE __m256i from_place(uint32_t place)
-{
-    static const uint64_t BYTES[8] = {0, 0, 0, 0, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
-    return _mm256_loadu_si256((const __m256i *)(const void *)((const uint8_t *)BYTES + 32 - place));
-}
-
-/* Lays out entries digits:number with what ends a token behind them, at most `most`; returns how
- * many. None comes after the newline. */
-FL_INLINE int64_t lay_out_numbers(fl_svm_laid_out *laid, const fl_svm_places *places, int64_t most)
-{
-    const uint16_t *at = places->at + places->next;
-    int64_t n = 0;
-    for (; n < most; n++) {
-        const uint8_t *colon = places->base + at[2 * n], *stop = places->base + at[2 * n + 1];
-        uint32_t negative = colon[1] == '-';
-        uint32_t length = (uint32_t)(stop - colon) - 1 - negative; /* with the point */
-        __m256i x = _mm256_loadu_si256((const __m256i *)(const void *)(stop - 32));
-        __m256i y = _mm256_loadu_si256((const __m256i *)(const void *)(stop - 33));
-        if (FL_UNLIKELY(*colon != ':' || length - 1 > 24)) {
-            break;
-        }
-        /* where the point is, mostly behind one digit, of 32 characters; 32 if there is none */
-        uint32_t place = 33 - length, none = 0;
-        if (FL_UNLIKELY(colon[2 + negative] != '.')) {
-            uint32_t point = _mm256_cmpeq_epi8_mask(x, _mm256_set1_epi8('.'));
-            point &= UINT32_MAX << (32 - length);
-            place = (uint32_t)fl_lowest_bit((uint64_t)point | UINT64_C(1) << 32);
-            none = place >> 5;
-        }
-        uint32_t n_digits = length - 1 + none;
-        /* characters up to the point move one place on, over it */
-        x = _mm256_blendv_epi8(y, x, from_place((place + 1) & (none - 1)));
-        x = _mm256_and_si256(_mm256_xor_si256(x, _mm256_set1_epi8('0')),
-                             from_place(32 - n_digits));
-        y = _mm256_subs_epu8(x, _mm256_set1_epi8(9));
-        if (FL_UNLIKELY(n_digits - 1 > 23 || !_mm256_testz_si256(y, y))) {
-            break;
-        }
-        x = _mm256_maddubs_epi16(x, _mm256_set1_epi16(0x010A));
-        x = _mm256_madd_epi16(x, _mm256_set1_epi32(0x00010064));
-        _mm256_storeu_si256((__m256i *)(void *)laid->digits[n], x);
-        laid->indices[n] = fl_load8(colon - 8);
-        laid->decimals[n] = (uint8_t)((31 - place + none) | negative << 7);
-        if (FL_UNLIKELY(*stop != ' ')) {
-            return n + (ends_token(*stop) != 0);
-        }
-    }
-    return n;
-}
-
-/* Whether fewer than FEW entries with one space behind each are known to follow: so few are not
- * worth laying out. */
+/* So few entries are not worth a batch. */
 #define FEW 4
-FL_INLINE int are_few(const fl_svm_places *places)
-{
-    const uint16_t *at = places->at + places->next;
-    for (int k = 1; k < 2 * FEW; k += 2) {
-        if (places->next + k > places->count || places->base[at[k]] != ' ') {
-            return 1;
-        }
-    }
-    return 0;
-}
 
 /* The entries from p on one by one, up to the first that is not as most are. */
 FL_INLINE const uint8_t *take_few(fl_svm *s, fl_svm_places *places, const uint8_t *p,
@@ -331,38 +425,33 @@ FL_INLINE const uint8_t *take_few(fl_svm *s, fl_svm_places *places, const uint8_
 static const uint8_t *take_regular(fl_svm *s, fl_svm_places *places, const uint8_t *p,
                                    int64_t *previous, int *sorted)
 {
-    fl_svm_laid_out laid;
-    for (int ones = 1; ; ) {
-        int64_t most, n, taken;
-        go_to(places, p);
-        most = (places->count + 1 - places->next) / 2;
-        most = most < WIDE_ENTRIES ? most : WIDE_ENTRIES;
-        most = most < s->entry_room - s->n_entries ? most : s->entry_room - s->n_entries;
-        if (most <= 0) {
-            return p;
+    __m256i before = _mm256_set1_epi32((int32_t)*previous);
+    go_to(places, p);
+    uint32_t others = other_entries(places);
+    if (entries_before(places, others) <= FEW) {
+        return take_few(s, places, p, previous, sorted);
+    }
+    int64_t start = places->next;
+    for (int last = 0; ; ) {
+        /* Eight is written as such, so that no batch need wait for the count of the one before. */
+        int64_t n = 8, room = s->entry_room - s->n_entries;
+        others = other_entries(places);
+        if (FL_UNLIKELY(others != 0 || room < 8)) {
+            n = entries_before(places, others);
+            n = n < room ? n : room;
+            last = 1;
         }
-        if (ones && are_few(places)) {
-            return take_few(s, places, p, previous, sorted);
+        if (n == 0 || take_batch(s, places, (uint32_t)n, &before, sorted) < n || last) {
+            break;
         }
-        n = ones ? lay_out_ones(&laid, places, most) : lay_out_numbers(&laid, places, most);
-        const uint16_t *at = places->at + places->next;
-        taken = ones ? take_laid_out(s, &laid, at, n, 1, previous, sorted)
-                     : take_laid_out(s, &laid, at, n, 0, previous, sorted);
-        if (taken > 0) {
-            p = places->base + at[2 * taken - 1];
-            places->next += 2 * taken;
-            if (*p != ' ') {
-                return p;
-            }
-            p++;
-        }
-        if (taken < most) {
-            if (!ones) {
-                return p;
-            }
-            ones = 0;
+        if (places->next + 15 > places->count && places->searched < places->end) {
+            p = places->base + places->at[places->next - 1] + 1;
+            find_places(places, p);
+            start = 1;
         }
     }
+    *previous = _mm256_extract_epi32(before, 7);
+    return places->next > start ? places->base + places->at[places->next - 1] : p;
 }
 
 #endif

@@ -116,6 +116,36 @@ def test_entries_of_every_length_with_the_point_anywhere():
     assert len(wrong) == 0, (right[wrong[0]], contents.values[wrong[0]])
 
 
+USUAL = ["0.123456", "9.5", "1", "-0.25", "17.125", "1234567", "0.12345678901234567",
+         "-3.1415926535897931", "123456.78901234567"]  # fmt: skip
+ODD = ["", ".", "-", "-.", "5.", ".5", "-7.", "--1", "1.2.3", "0..1", "1:2", "1-2", "-0.1234567",
+       "0.1234567", "123456789012345", "1234567890.12345", "9" * 31, f"0.{'1' * 30}",
+       "1e2"]  # fmt: skip
+
+
+@pytest.mark.parametrize("usual", USUAL)
+def test_one_entry_of_another_kind_anywhere_in_a_row(usual):
+    """Rows of up to two batches: what they hold, or the message that one entry deserves."""
+    for n in (1, 5, 7, 8, 9, 13, 16, 17):
+        places = range(n) if n == 9 else (n - 1,)
+        for place, odd in itertools.product(places, [*USUAL, *ODD]):
+            words = [odd if k == place else usual for k in range(n)]
+            first = 12345678 if odd == USUAL[0] else 1  # indices of eight digits
+            row = " ".join(f"{first + k}:{word}" for k, word in enumerate(words))
+            text = f"1 {row}\n-1 3:4\n".encode()
+            try:
+                right = [*map(float, words), 4.0]
+            except ValueError:
+                with pytest.raises(ValueError, match="line 1: .* is not a number") as caught:
+                    parsed(text, 1 << 10, 32)
+                assert f"'{first + place}:{odd}'" in str(caught.value)
+                continue
+            contents = parsed(text, 1 << 10, 32)
+            assert contents.values.tolist() == right
+            assert contents.columns.tolist() == [*range(first, first + n), 3]
+            assert contents.row_ends.tolist() == [n, n + 1]
+
+
 def test_many_blanks_between_entries():
     for n in (1, 33, 64, 200):
         text = f"# {'x' * 60}\n1 1:1 2:2.5{' ' * n}3:3.5 4:4.5 5:1 6:1\n"
