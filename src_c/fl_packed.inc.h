@@ -110,16 +110,20 @@ static void FL_TYPED(fl_packed_publish)(const struct fl_adaptive *a, int64_t d, 
     }
 }
 
-/* |w|_1 and |w|^2 of what it would publish, each in four sums that don't wait for each other. */
+/* |w|_1 and |w|^2 of what it would publish, each in four sums that don't wait for each other.
+ * Weights of 0 stay that, and columns that do not occur are neighbours (_prepare.py). */
 static void FL_TYPED(fl_packed_norms)(const struct fl_adaptive *a, int64_t d, const void *P,
                                       double norms[2]) {
     FL_REAL w[FL_CHUNK];
     double size[4] = {0}, square[4] = {0};
     for (int64_t j = 0; j < d; j += FL_CHUNK) {
         const int n = d - j < FL_CHUNK ? (int)(d - j) : FL_CHUNK;
+        int l = 0;
+        while (l < n && ((const FL_REAL *)P)[4 * (j + l)] == 0) l++;
+        if (l == n) continue;
         FL_TYPED(fl_packed_show)(a, j, n, (const FL_REAL *)P, w);
-        for (int l = n; l % 4; l++) w[l] = 0;
-        for (int l = 0; l < n; l += 4) {
+        for (l = n; l % 4; l++) w[l] = 0;
+        for (l = 0; l < n; l += 4) {
             for (int i = 0; i < 4; i++) {
                 size[i] += fl_abs((double)w[l + i]);
                 square[i] += (double)w[l + i] * (double)w[l + i];

@@ -178,8 +178,9 @@ ADAPTIVE = [name for name in OPTIMIZERS if name != "sgd"]
 @pytest.mark.parametrize("optimizer", ADAPTIVE)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_penalty_is_that_of_the_weights(dtype, optimizer, penalty):
-    dense = np.random.default_rng(0).normal(size=(40, 70 + 64)).astype(dtype)
+    dense = np.random.default_rng(0).normal(size=(40, 334)).astype(dtype)
     dense[:, ::3] = 0
+    dense[:, 60:200] = 0  # among them the columns of a whole chunk
     rows = as_rows(sparse.csr_matrix(dense))
     rule = make_rule(
         "log_loss", penalty=penalty, alpha=0.01, l1_ratio=0.3, eta0=0.1, optimizer=optimizer
