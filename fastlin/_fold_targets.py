@@ -43,6 +43,7 @@ class Job:
     present: np.ndarray | None = None
     scale: float = 1.0
     outputs: list[Any] = field(default_factory=list)
+    coef: np.ndarray | None = None  # weights of the outputs, where these leave them there
     error: Exception | None = None
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from . import _parallel
+from ._aligned import huge_empty
 from ._core.rows import Rows
 from ._data import rows_of
 from ._epochs import RowOrder, row_order
@@ -95,6 +96,7 @@ def fit_side_by_side(estimator: Any, rows: Rows, classes: np.ndarray, codes: np.
     targets.lay_out(job)
     for model, first in zip(job.outputs, start, strict=True):
         model.plan, model.start = estimator._plan(callback), first
+    _give_places(job, rows)
     passes = _passes(stream, [job], targets, True, estimator.n_jobs, None)
     _parallel.run(passes, estimator.n_jobs, lambda: [task.cancel() for task in passes])
     error = _finish(job, True)
@@ -165,6 +167,8 @@ def fit_together(
     for job in jobs:
         try:
             targets.lay_out(job)
+            if keep:
+                _give_places(job, rows)
         except (TypeError, ValueError) as error:
             job.error = error
     passes = _passes(stream, jobs, targets, keep, n_jobs, memory_limit)
@@ -265,6 +269,19 @@ def _stream(rows, members, codes, y, labels, weight, jobs, random_state, from_ze
     return stream
 
 
+def _give_places(job: Job, rows: Rows) -> None:
+    """Let the models of a job leave their weights where its estimator has them, unless these are
+    averages, have an L1 penalty to pay up, or are to be changed."""
+    plain = not job.absent and all(
+        type(out) is Model and out.width == 1 and not out.rule["average_from"]
+        and not out.rule["l1"] for out in job.outputs
+    )  # fmt: skip
+    if plain:
+        job.coef = huge_empty((len(job.outputs), rows.shape[1]), rows.dtype)
+        for out, weights in zip(job.outputs, job.coef, strict=True):
+            out.weights = weights
+
+
 def _passes(stream: Stream, jobs: list[Job], targets: Targets, keep: bool, n_jobs: int | None,
             limit: int | None) -> list[Pass]:
     """The passes that train all models which share one."""
@@ -291,7 +308,10 @@ def _finish(job: Job, keep: bool) -> Any:
         estimator._finish(job.outputs)
         if job.present is not None:
             widen(estimator, job.classes, job.present)
-        estimator._set_weights(*(() if job.classes is None else (job.absent,)))
+        found = None
+        if job.coef is not None:
+            found = job.coef, np.concatenate([out.learner.intercepts for out in job.outputs])
+        estimator._set_weights(*(() if job.classes is None else (job.absent,)), found=found)
     else:
         estimator._report(job.outputs)
     if job.test is None:

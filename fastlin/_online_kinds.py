@@ -124,9 +124,9 @@ class OnlineRegressorMixin(StreamRegressorMixin):
         self._set_weights()
         return self
 
-    def _set_weights(self) -> None:
-        """Set the public attributes."""
-        coef, self.intercept_ = self._weights()
+    def _set_weights(self, found: tuple[np.ndarray, np.ndarray] | None = None) -> None:
+        """Set the public attributes, to weights that are `found` already or those of memory."""
+        coef, self.intercept_ = self._weights() if found is None else found
         self.coef_ = coef[0]
 
 
@@ -352,9 +352,11 @@ class OnlineClassifierMixin(StreamClassifierMixin):
         positive = [1] if len(classes) == 2 else range(len(classes))
         return [np.where(codes == k, 1.0, -1.0) for k in positive], [1] * len(positive)
 
-    def _set_weights(self, absent: Any) -> None:
-        """Set the public attributes; classes that no row stood for can't be predicted."""
-        self.coef_, self.intercept_ = self._weights()
+    def _set_weights(self, absent: Any,
+                     found: tuple[np.ndarray, np.ndarray] | None = None) -> None:
+        """Set the public attributes, to weights that are `found` already or those of memory;
+        classes that no row stood for can't be predicted."""
+        self.coef_, self.intercept_ = self._weights() if found is None else found
         for k in absent:
             self.coef_[k], self.intercept_[k] = 0.0, -np.inf
 

@@ -117,9 +117,11 @@ FL_INLINE void fl_prefetch_lanes(const struct fl_rows *X, int64_t i, const void 
 
 /* The kernels for one type and 4, 8 or 16 lanes. */
 struct fl_multi_kernels {
-    /* One step of every lane whose s is above 0. s and y have an entry per lane. */
+    /* One step of every lane whose s is above 0. s and y have an entry per lane. Meanwhile the
+     * lines of v that the entries of `next` have are fetched; an empty row asks for none. */
     void (*step)(const struct fl_multi_plan *plan, struct fl_multi_lanes *lanes, struct fl_row row,
-                 const double *s, const double *y, const struct fl_multi_memory *memory);
+                 const double *s, const double *y, const struct fl_multi_memory *memory,
+                 struct fl_row next);
     /* z[lane] = w.x */
     void (*respond)(struct fl_row row, const void *w, double *z);
     /* Per lane |w|_1 (only if some was paid) and |w|_2^2 added over the features first..last-1; of

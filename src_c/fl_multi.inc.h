@@ -39,22 +39,51 @@ FL_INLINE FL_V FL_LANED(fl_lanes_loaded)(const FL_REAL *from, int shrinks, FL_V 
     return shrinks ? FL_V_SUB(v, FL_V_MAX(low, FL_V_MIN(high, v))) : v;
 }
 
+/* The line of an entry's column, in any sparse layout: those of plain ones are no less than 0. */
+FL_INLINE const FL_REAL *FL_LANED(fl_lanes_line)(int32_t index, const FL_REAL *w) {
+    return w + (int64_t)fl_signed_column(index) * FL_LANES;
+}
+
+/* Ask for the lines of a row's entries first..last-1. */
+FL_INLINE void FL_LANED(fl_lanes_fetch)(const int32_t *ahead, int64_t first, int64_t last,
+                                        const FL_REAL *w) {
+    for (int64_t k = first; k < last; k++) {
+        FL_PREFETCH_L2(FL_LANED(fl_lanes_line)(ahead[k], w));
+    }
+}
+
+static const struct fl_row FL_LANED(fl_no_row) = {FL_DENSE, 0, NULL, NULL};
+
+/* z = w.x, while the lines of the entries of `next` are asked for: between loads there is room. */
 FL_INLINE void FL_LANED(fl_lanes_respond)(struct fl_row row, const void *weights, int shrinks,
-                                          FL_REAL by, double *z) {
+                                          FL_REAL by, struct fl_row next, double *z) {
     const FL_REAL *w = (const FL_REAL *)weights;
     const int32_t *index = row.indices;
     const FL_REAL *x = (const FL_REAL *)row.values;
     const FL_V low = FL_V_SET(-by), high = FL_V_SET(by);
+    const int32_t *ahead = next.indices;
+    const int64_t asked = next.size < row.size ? next.size : row.size;
     FL_REAL out[FL_LANES];
     for (int first = 0; first < FL_N_V; first += FL_AT_ONCE) {
         const FL_REAL *from = w + first * FL_V_SIZE;
         FL_V sum[4][FL_AT_ONCE];
+        const int64_t both = first ? 0 : asked; /* at once with the first vectors only */
         int64_t k = 0;
         for (int q = 0; q < 4; q++) {
             for (int b = 0; b < FL_AT_ONCE; b++) sum[q][b] = FL_V_SET(0);
         }
 #define FL_SHRUNK_AT(b) FL_LANED(fl_lanes_loaded)(line + (b) * FL_V_SIZE, shrinks, low, high)
 #define FL_RESPOND(column, value)                                                 \
+    for (; k + 4 <= both; k += 4) {                                               \
+        for (int q = 0; q < 4; q++) {                                             \
+            const FL_V times = FL_V_SET(value(k + q));                            \
+            const FL_REAL *line = from + column(k + q) * FL_LANES;                \
+            FL_PREFETCH_L2(FL_LANED(fl_lanes_line)(ahead[k + q], w));             \
+            for (int b = 0; b < FL_AT_ONCE; b++) {                                \
+                sum[q][b] = FL_V_ADD(sum[q][b], FL_V_MUL(times, FL_SHRUNK_AT(b)));     \
+            }                                                                     \
+        }                                                                         \
+    }                                                                             \
     for (; k + 4 <= row.size; k += 4) {                                           \
         for (int q = 0; q < 4; q++) {                                             \
             const FL_V times = FL_V_SET(value(k + q));                            \
@@ -79,37 +108,51 @@ FL_INLINE void FL_LANED(fl_lanes_respond)(struct fl_row row, const void *weights
                                                                FL_V_ADD(sum[2][b], sum[3][b])));
         }
     }
+    FL_LANED(fl_lanes_fetch)(ahead, asked - asked % 4, next.size, w);
     for (int l = 0; l < FL_LANES; l++) z[l] = out[l];
 }
 
 static void FL_LANED(fl_multi_respond)(struct fl_row row, const void *weights, double *z) {
-    FL_LANED(fl_lanes_respond)(row, weights, 0, (FL_REAL)0, z);
+    FL_LANED(fl_lanes_respond)(row, weights, 0, (FL_REAL)0, FL_LANED(fl_no_row), z);
 }
 
-/* w += c x */
-FL_INLINE void FL_LANED(fl_multi_add)(struct fl_row row, const FL_REAL *c, FL_REAL *w) {
-    const int32_t *index = row.indices;
+/* w += c x, while the lines of the next row's entries from `from` on are asked for. The row goes
+ * backwards: of a long one the end is in the first-level cache after its dot product, which saves 4
+ * to 7 % of an epoch at 516 entries a row. */
+FL_INLINE void FL_LANED(fl_multi_add)(struct fl_row row, const FL_REAL *c, struct fl_row next,
+                                      int64_t from, FL_REAL *w) {
+    const int32_t *index = row.indices, *ahead = next.indices;
     const FL_REAL *x = (const FL_REAL *)row.values;
+    const int64_t asked = next.size - from < row.size ? next.size - from : row.size;
+    int64_t k = row.size - 1;
     FL_V by[FL_N_V];
     for (int b = 0; b < FL_N_V; b++) by[b] = FL_V_LOAD(c + b * FL_V_SIZE);
+#define FL_ADD_ENTRY(column, value)                                                         \
+    const FL_V times = FL_V_SET(value(k));                                                  \
+    FL_REAL *line = w + column(k) * FL_LANES;                                               \
+    for (int b = 0; b < FL_N_V; b++) {                                                      \
+        FL_V_STORE(line + b * FL_V_SIZE,                                                    \
+                   FL_V_ADD(FL_V_LOAD(line + b * FL_V_SIZE), FL_V_MUL(by[b], times)));      \
+    }
 #define FL_ADD(column, value)                                                               \
-    for (int64_t k = 0; k < row.size; k++) {                                                \
-        const FL_V times = FL_V_SET(value(k));                                              \
-        FL_REAL *line = w + column(k) * FL_LANES;                                           \
-        for (int b = 0; b < FL_N_V; b++) {                                                  \
-            FL_V_STORE(line + b * FL_V_SIZE,                                                \
-                       FL_V_ADD(FL_V_LOAD(line + b * FL_V_SIZE), FL_V_MUL(by[b], times)));  \
-        }                                                                                   \
+    for (; k >= asked; k--) {                                                               \
+        FL_ADD_ENTRY(column, value)                                                         \
+    }                                                                                       \
+    for (; k >= 0; k--) {                                                                   \
+        FL_PREFETCH_L2(FL_LANED(fl_lanes_line)(ahead[from + k], w));                        \
+        FL_ADD_ENTRY(column, value)                                                         \
     }
     FL_LANES_BY_LAYOUT(FL_ADD)
 #undef FL_ADD
+#undef FL_ADD_ENTRY
+    FL_LANED(fl_lanes_fetch)(ahead, from + asked, next.size, w);
 }
 
 #ifndef FL_ONLY_EXACT
 /* z = soft(w, by).x */
 static void FL_LANED(fl_multi_respond_shrunk)(struct fl_row row, const void *weights, FL_REAL by,
                                               double *z) {
-    FL_LANED(fl_lanes_respond)(row, weights, 1, by, z);
+    FL_LANED(fl_lanes_respond)(row, weights, 1, by, FL_LANED(fl_no_row), z);
 }
 
 /* w += c x, the weights pay the L1 penalty that has fallen due, the averaging sums follow. Lanes
@@ -314,10 +357,12 @@ FL_INLINE int FL_LANED(fl_multi_move)(struct fl_multi_lanes *FL_RESTRICT lanes,
 static void FL_LANED(fl_multi_step)(const struct fl_multi_plan *plan,
                                     struct fl_multi_lanes *lanes, struct fl_row row,
                                     const double *s, const double *y,
-                                    const struct fl_multi_memory *memory) {
+                                    const struct fl_multi_memory *memory, struct fl_row next) {
     double p[FL_LANES], v[FL_LANES], u[FL_LANES], g[FL_LANES], eta[FL_LANES];
     FL_REAL c[FL_LANES];
-    FL_LANED(fl_multi_respond)(row, memory->v, p);
+    struct fl_row half = next;
+    half.size /= 2;
+    FL_LANED(fl_lanes_respond)(row, memory->v, 0, (FL_REAL)0, half, p);
     for (int l = 0; l < FL_LANES; l++) {
         p[l] = lanes->scale[l] * p[l] + lanes->intercept[l];
         lanes->t[l] += s[l] > 0 ? 1.0 : 0.0;
@@ -347,7 +392,9 @@ static void FL_LANED(fl_multi_step)(const struct fl_multi_plan *plan,
         FL_LANED(fl_multi_add_and_keep)(lanes, row, c, s, (FL_REAL *)memory->v,
                                         (FL_REAL *)memory->u, (FL_REAL *)memory->paid);
     } else if (moved) {
-        FL_LANED(fl_multi_add)(row, c, (FL_REAL *)memory->v);
+        FL_LANED(fl_multi_add)(row, c, next, half.size, (FL_REAL *)memory->v);
+    } else {
+        FL_LANED(fl_lanes_fetch)(next.indices, half.size, next.size, (const FL_REAL *)memory->v);
     }
     if (memory->u) {
         for (int l = 0; l < FL_LANES; l++) {

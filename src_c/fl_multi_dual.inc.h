@@ -121,13 +121,13 @@ static void FL_LANED(fl_dual_step)(const struct fl_dual_plan *plan, struct fl_du
         c[l] = (FL_REAL)by;
         moved |= (int64_t)(by != 0.0);
     }
-    if (moved) FL_LANED(fl_multi_add)(row, c, (FL_REAL *)weights);
+    if (moved) FL_LANED(fl_multi_add)(row, c, FL_LANED(fl_no_row), 0, (FL_REAL *)weights);
 }
 
 static void FL_LANED(fl_dual_add)(struct fl_row row, const double *by, void *weights) {
     FL_REAL c[FL_LANES];
     for (int l = 0; l < FL_LANES; l++) c[l] = (FL_REAL)by[l];
-    FL_LANED(fl_multi_add)(row, c, (FL_REAL *)weights);
+    FL_LANED(fl_multi_add)(row, c, FL_LANED(fl_no_row), 0, (FL_REAL *)weights);
 }
 
 /* `sums` of fl_multi.h at responses p. */

@@ -417,8 +417,11 @@ def test_lanes_are_taken_out_with_their_squares(dtype):
     table = np.random.default_rng(0).normal(size=(70, 24))
     place = np.random.default_rng(1).permutation(70).astype(np.int32)
     chosen, out = np.array([3, 0, 23]), [np.empty(70, dtype) for _ in range(3)]
-    squares = np.zeros(3)
+    squares, nothing = np.zeros(3), np.empty(0)
     for first, last in ((0, 33), (33, 70)):
-        _multi.gather(table.ravel(), 24, chosen, out, place, first, last, squares)
+        _multi.gather(table.ravel(), 24, chosen, out, place, first, last, squares, nothing)
     np.testing.assert_array_equal(out, table[place][:, chosen].T.astype(dtype))
+    scale = np.arange(24.0) / 3
+    _multi.gather(table.ravel(), 24, chosen, out, place, 0, 70, nothing, scale)
+    np.testing.assert_array_equal(out, (scale * table)[place][:, chosen].T.astype(dtype))
     np.testing.assert_allclose(squares, (table[:, chosen] ** 2).sum(axis=0), rtol=1e-13)

@@ -29,7 +29,8 @@ cdef extern from "fl_multi.h" nogil:
     void fl_prefetch_lanes(const fl_rows *X, int64_t i, const void *w, int64_t bytes) noexcept
     struct fl_multi_kernels:
         void (*step)(const fl_multi_plan *plan, fl_multi_lanes *lanes, fl_row row,
-                     const double *s, const double *y, const fl_multi_memory *memory) noexcept nogil
+                     const double *s, const double *y, const fl_multi_memory *memory,
+                     fl_row next) noexcept nogil
         void (*respond)(fl_row row, const void *w, double *z) noexcept nogil
         void (*norms)(const fl_multi_lanes *lanes, const fl_multi_memory *memory, int64_t first,
                       int64_t last, double *sizes, double *squares) noexcept nogil

@@ -62,6 +62,7 @@ def gather(
     first: int,
     last: int,
     squares: NDArray[np.float64],
+    scale: NDArray[np.float64],
 ) -> None: ...
 def scatter(
     w: _Floats,

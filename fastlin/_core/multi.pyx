@@ -16,10 +16,11 @@ from .multi cimport (FL_MAX_LANES, FL_N_ISAS, fl_certifying_kernels, fl_certifyi
                      fl_logs_kernel, fl_logs_of, fl_multi_kernels, fl_multi_kernels_of,
                      fl_multi_lanes, fl_multi_memory, fl_multi_plan, fl_prefetch_lanes)
 from .rows cimport Rows, row_in_double
-from .sgd cimport START_AHEAD, kept_per_column
+from .sgd cimport START_AHEAD, kept_per_column, no_row
 
 cdef enum:
     MAX_RUNS = 64
+    GATHERED = 64
 
 ctypedef void (*adding)(fl_row row, const double *by, void *w) noexcept nogil
 
@@ -99,6 +100,8 @@ def run(int isa, int n_lanes, Rows X, const int64_t[::1] order, const int64_t[::
     cdef const fl_multi_kernels *kernels = kernels_for(isa, n_lanes, &v[0])
     cdef fl_multi_lanes *numbers = <fl_multi_lanes *>&lanes[0, 0]
     cdef const real *weights_type = &v[0]
+    cdef fl_row following
+    cdef bint woven = memory.u == NULL and memory.paid == NULL
     cdef fl_per_column columns = kept_per_column(
         &X.c, n_lanes, weights_type, <const real *>memory.u, <const real *>memory.paid)
     fl_per_column_plan_next(&columns, &X.c)
@@ -113,10 +116,14 @@ def run(int isa, int n_lanes, Rows X, const int64_t[::1] order, const int64_t[::
                     FL_PREFETCH(&sample_weight[fetch[k]])
                 if regression:
                     FL_PREFETCH(&target[fetch[k]])
-            if columns.ahead and k + columns.ahead < stop:
-                fl_prefetch_columns(&X.c, order[k + columns.ahead], &columns)
             i = order[k]
             of = pattern[i]
+            following = no_row(&X.c)
+            if columns.ahead and k + columns.ahead < stop:
+                if woven and of >= 0:
+                    following = row_at(&X.c, order[k + columns.ahead], weights_type)
+                else:
+                    fl_prefetch_columns(&X.c, order[k + columns.ahead], &columns)
             if of < 0:
                 continue
             weights, targets = &pattern_weight[of, 0], &pattern_target[of, 0]
@@ -128,7 +135,8 @@ def run(int isa, int n_lanes, Rows X, const int64_t[::1] order, const int64_t[::
                 for l in range(n_lanes):
                     own_targets[l] = target[i]
                 targets = own_targets
-            kernels.step(&plan, numbers, row_at(&X.c, i, weights_type), weights, targets, &memory)
+            kernels.step(&plan, numbers, row_at(&X.c, i, weights_type), weights, targets, &memory,
+                         following)
 
 
 def norms(int isa, int n_lanes, const double[:, ::1] lanes, const real[::1] v, const real[::1] u,
@@ -157,52 +165,67 @@ ctypedef fused kept:
     double
 
 
-cdef void gather_into(const real *v, int n_lanes, const int64_t[::1] chosen, kept **to,
-                      const int32_t[::1] place, Py_ssize_t first, Py_ssize_t last,
+cdef void gather_into(const real *v, int n_lanes, const int64_t[::1] chosen, const double *by,
+                      kept **to, const int32_t[::1] place, Py_ssize_t first, Py_ssize_t last,
                       double[::1] squares) noexcept nogil:
-    """`gather` into vectors of one type."""
-    cdef Py_ssize_t j, m, n = chosen.shape[0]
+    """`gather` into vectors of one type. Some columns at a time, so that each line is read once
+    and each vector written in runs."""
+    cdef Py_ssize_t start, size, j, m, k, n = chosen.shape[0]
     cdef const real *line
+    cdef kept tile[GATHERED * FL_MAX_LANES]
     cdef double square[FL_MAX_LANES]
     cdef bint placed = place.shape[0] > 0
     for m in range(squares.shape[0]):
         square[m] = squares[m]
-    for j in range(first, last):
-        if placed and j + 16 < last:
-            FL_PREFETCH(v + <int64_t>place[j + 16] * n_lanes)
-        line = v + <int64_t>(place[j] if placed else j) * n_lanes
+    start = first
+    while start < last:
+        size = min(<Py_ssize_t>GATHERED, last - start)
+        for k in range(size):
+            j = start + k
+            if placed and j + 16 < last:
+                FL_PREFETCH(v + <int64_t>place[j + 16] * n_lanes)
+            line = v + <int64_t>(place[j] if placed else j) * n_lanes
+            for m in range(n_lanes):
+                tile[k * n_lanes + m] = <kept>(by[m] * line[m])
+            if squares.shape[0] > 0:
+                for m in range(n):
+                    square[m] += <double>line[chosen[m]] * line[chosen[m]]
         for m in range(n):
-            to[m][j] = <kept>line[chosen[m]]
-        if squares.shape[0] > 0:
-            for m in range(n):
-                square[m] += <double>line[chosen[m]] * line[chosen[m]]
+            for k in range(size):
+                to[m][start + k] = tile[k * n_lanes + chosen[m]]
+        start += size
     for m in range(squares.shape[0]):
         squares[m] = square[m]
 
 
 def gather(const real[::1] v, int n_lanes, const int64_t[::1] chosen, list out,
-           const int32_t[::1] place, Py_ssize_t first, Py_ssize_t last, double[::1] squares):
-    """out[m][j] = v[place[j], chosen[m]] for features first <= j < last; empty `place`: j. `out` is
-    a list of vectors of one dtype. Unless it is empty, `squares` adds up the squares of each."""
+           const int32_t[::1] place, Py_ssize_t first, Py_ssize_t last, double[::1] squares,
+           const double[::1] scale):
+    """out[m][j] = v[place[j], chosen[m]] for features first <= j < last, times scale[chosen[m]]
+    unless that is empty; empty `place`: j. `out` is a list of vectors of one dtype. Unless it is
+    empty, `squares` adds up the squares of each, unscaled."""
     cdef Py_ssize_t m, n = chosen.shape[0]
+    cdef double by[FL_MAX_LANES]
     cdef float *singles[FL_MAX_LANES]
     cdef double *doubles[FL_MAX_LANES]
     cdef float[::1] single
     cdef double[::1] wide
     if n == 0 or first >= last:
         return
+    for m in range(n_lanes):
+        by[m] = scale[m] if scale.shape[0] > 0 else 1.0
     if out[0].dtype == np.float32:
         for m in range(n):
             single = out[m]
             singles[m] = &single[0]
         with nogil:
-            gather_into(&v[0], n_lanes, chosen, singles, place, first, last, squares)
+            gather_into(&v[0], n_lanes, chosen, by, singles, place, first, last, squares)
         return
     for m in range(n):
         wide = out[m]
         doubles[m] = &wide[0]
     with nogil:
-        gather_into(&v[0], n_lanes, chosen, doubles, place, first, last, squares)
+        gather_into(&v[0], n_lanes, chosen, by, doubles, place, first, last, squares)
 
 
 def compact(const real[::1] v, int n_lanes, const int64_t[::1] chosen, real[::1] out,
