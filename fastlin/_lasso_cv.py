@@ -21,7 +21,6 @@ from ._far_columns import Shift
 from ._folds import splits_by
 from ._params import ArrayLike, Boolean, Constraint, Either, Integer, OneOf, Real
 from ._paths import alpha_grid, fold_errors, path
-from ._primal_cd import Search
 from ._problem import Fit, Problem
 from ._row_slices import rows_taken
 from ._transpose import Columns
@@ -47,11 +46,11 @@ _CONSTRAINTS: dict[str, Constraint] = {
 _CALLER = type("regularization_path", (), {})()
 
 
-def grids(search: Search, alphas: Any, ratios: list[float], eps: float) -> list[np.ndarray]:
+def grids(problem: Problem, alphas: Any, ratios: list[float], eps: float) -> list[np.ndarray]:
     """The penalties for each share of L1, the largest first."""
     if isinstance(alphas, (int, np.integer)):
         check_count("alphas", alphas)
-        return [alpha_grid(search, ratio, eps, int(alphas)) for ratio in ratios]
+        return [alpha_grid(problem, ratio, eps, int(alphas)) for ratio in ratios]
     given = np.sort(np.asarray(alphas, dtype=np.float64).ravel())[::-1]
     if not len(given):
         raise ValueError("alphas must hold at least one number, got none.")
@@ -122,11 +121,10 @@ class SearchedPathMixin:
         columns = Columns(rows)
         if _parallel.n_threads(me.n_jobs) > 1:
             columns.need_all()
-        search = Search(problem, columns)
         ratios = [1.0] if self._one_ratio else np.atleast_1d(me.l1_ratio).astype(float).tolist()
         if not ratios:
             raise ValueError("l1_ratio must hold at least one number, got none.")
-        alphas = grids(search, me.alphas, ratios, float(me.eps))
+        alphas = grids(problem, me.alphas, ratios, float(me.eps))
         splits = splits_by(me.cv, self, rows, y, groups)
         errors, fits = self._errors(problem, columns, splits, ratios, alphas)
         mean = errors.mean(axis=1)
@@ -137,8 +135,8 @@ class SearchedPathMixin:
         single = len(ratios) == 1 or not isinstance(me.alphas, (int, np.integer))
         me.alphas_ = alphas[0].copy() if single else np.array(alphas)
         me.mse_path_ = np.squeeze(np.moveaxis(errors, 2, 1))
-        chosen = replace(problem, l1=me.alpha_ * ratios[best], l2=me.alpha_ * (1 - ratios[best]))
-        answer = search.run(chosen, float(me.tol), me.max_iter)
+        (answer,) = path(problem, columns, ratios[best], np.array([me.alpha_]), float(me.tol),
+                         me.max_iter)
         if shift is not None:
             answer = shift.put_back(answer, rows.dtype)
         me._publish([answer], rows.dtype, [0], 1)
@@ -183,12 +181,11 @@ def regularization_path_of(X: Any, y: Any, sample_weight: Any,
     shift = Shift.of(rows) if options["fit_intercept"] else None
     rows = rows if shift is None else shift.taken_off(rows)
     problem = _problem(rows, y, sample_weight, options)
-    search = Search(problem)
     ratio, tol = float(options["l1_ratio"]), float(options["tol"])
-    (alphas,) = grids(search, options["alphas"], [ratio], float(options["eps"]))
+    (alphas,) = grids(problem, options["alphas"], [ratio], float(options["eps"]))
     coefs = np.empty((len(alphas), rows.shape[1]), rows.dtype)
     fits = []
-    for k, fit in enumerate(path(search, problem, ratio, alphas, tol, options["max_iter"])):
+    for k, fit in enumerate(path(problem, None, ratio, alphas, tol, options["max_iter"])):
         if shift is not None:
             fit = shift.put_back(fit, rows.dtype)
         coefs[k] = fit.coef

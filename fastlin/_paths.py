@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ._blocks import matvec
+from ._blocks import matvec, rmatvec
 from ._gram import MOST_TURNS, GramPath, is_for_products
 from ._homotopy import Homotopy, is_for_homotopy
 from ._primal_cd import Search
@@ -18,13 +18,21 @@ from ._quadratic import add_columns
 from ._row_slices import rows_taken
 from ._transpose import Columns
 
-__all__ = ["alpha_grid", "fold_errors", "path"]
+__all__ = ["alpha_grid", "fold_errors", "largest_l1", "path"]
 
 # An alpha_max below this is rounding: all of y is explained without X.
 _LEAST_ALPHA = 1e-15
 
 
-def alpha_grid(search: Search, l1_ratio: float, eps: float, n_alphas: int) -> np.ndarray:
+def largest_l1(problem: Problem) -> float:
+    """The smallest l1 at which all weights are 0."""
+    none = np.zeros(len(problem.y))
+    pulls = problem.project(-problem.slopes(none + problem.best_intercept(none)))
+    v = rmatvec(problem.X, problem.weighted(pulls))
+    return float((v if problem.positive else np.abs(v)).max(initial=0.0))
+
+
+def alpha_grid(problem: Problem, l1_ratio: float, eps: float, n_alphas: int) -> np.ndarray:
     """Penalties in geometric steps from the smallest that leaves no weight to `eps` times it.
 
     Raises
@@ -37,16 +45,17 @@ def alpha_grid(search: Search, l1_ratio: float, eps: float, n_alphas: int) -> np
             "alphas must be given where l1_ratio is 0: without L1 no penalty makes all weights 0, "
             "so there is no place for a grid to begin. Pass an array."
         )
-    largest = search.largest_l1() / l1_ratio
+    largest = largest_l1(problem) / l1_ratio
     if largest <= _LEAST_ALPHA:
         return np.full(n_alphas, _LEAST_ALPHA)
     return np.geomspace(largest, largest * eps, n_alphas)
 
 
-def path(search: Search, problem: Problem, l1_ratio: float, alphas: np.ndarray, tol: float,
-         max_iter: int) -> Iterator[Fit]:
-    """The answer for each penalty, in the order given."""
-    last = None
+def path(problem: Problem, columns: Columns | None, l1_ratio: float, alphas: np.ndarray,
+         tol: float, max_iter: int) -> Iterator[Fit]:
+    """The answer for each penalty, in the order given, on these columns or a copy that is made when
+    it is needed."""
+    last, search = None, None
     lasso = problem.loss == "squared_error" and l1_ratio == 1
     steps = Homotopy(problem) if lasso and is_for_homotopy(problem.X) else None
     for alpha in alphas:
@@ -58,6 +67,7 @@ def path(search: Search, problem: Problem, l1_ratio: float, alphas: np.ndarray, 
             if last.converged:
                 yield last
                 continue
+        search = search or Search(problem, columns)
         last = search.run(here, tol, max_iter, last, turns)
         yield last
 
@@ -78,7 +88,7 @@ def fold_errors(problem: Problem, columns: Columns, train: np.ndarray, test: np.
         few = rows_taken(problem.X, test)
         fits = _by_products(fold, columns, l1_ratio, alphas, tol, max_iter)
     else:
-        fits = path(Search(fold, columns), fold, l1_ratio, alphas, tol, max_iter)
+        fits = path(fold, columns, l1_ratio, alphas, tol, max_iter)
     errors, worst = np.empty(len(alphas)), None
     total = float(weight[test].sum())
     for k, fit in enumerate(fits):

@@ -129,13 +129,6 @@ class Search:
         kind = Squares if problem.loss == "squared_error" else _Curved
         self._part = kind(problem, self._copied)
 
-    def largest_l1(self) -> float:
-        """The smallest l1 at which all weights are 0."""
-        d = self.columns.shape[0]
-        self._part.begin(np.zeros(d), 0.0)
-        v = self._part.look()
-        return float((v if self._part.problem.positive else np.abs(v)).max(initial=0.0))
-
     def run(self, problem: Problem, tol: float, max_iter: int, start: Fit | None = None,
             turns: int = 0) -> Fit:
         """The optimum for the penalty of `problem`, which has the data of this search; `turns` is

@@ -12,6 +12,7 @@ from fastlin import (
     Lasso,
     LassoCV,
     _homotopy,
+    _primal_cd,
     as_rows,
     regularization_path,
 )
@@ -200,3 +201,13 @@ def test_a_target_that_nothing_explains():
     model = ElasticNet(0.1).fit(X, np.full(len(X), 2.0))
     assert (model.coef_ == 0).all()
     assert model.intercept_ == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("n, is_copied", [(40, False), (200, True)])
+def test_a_path_of_few_rows_needs_no_transpose(n, is_copied, monkeypatch):
+    X, y = wide(n)
+    copies, columns = [], _primal_cd.Columns
+    monkeypatch.setattr(_primal_cd, "Columns", lambda X: copies.append(1) or columns(X))
+    path = regularization_path(X, y, alphas=20, eps=0.05)
+    assert path.alphas[0] == pytest.approx(alpha_max(X, y, np.ones(n)), rel=1e-9)
+    assert bool(copies) == is_copied

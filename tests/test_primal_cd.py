@@ -10,6 +10,7 @@ from scipy import optimize, sparse
 import fastlin
 from fastlin import _gram, _quadratic, as_rows
 from fastlin._core import primal_cd as _primal
+from fastlin._paths import largest_l1
 from fastlin._primal_cd import Search, solve
 from fastlin._problem import Certificate, Problem
 from fastlin._quadratic import Model
@@ -135,8 +136,7 @@ def test_the_largest_penalty(loss, positive, intercept, storage):
     _, dense = LAYOUTS[0].make(50, 12)
     p = problem(storage(dense), dense, loss, weighted=True, fit_intercept=intercept,
                 positive=positive)
-    search = Search(p)
-    most = search.largest_l1()
+    most = largest_l1(p)
     b = p.best_intercept(np.zeros(50))
     v = -dense.T @ p.weighted(p.slopes(np.full(50, b)))
     assert most == pytest.approx((v if positive else np.abs(v)).max(), rel=1e-7)
@@ -370,7 +370,7 @@ def test_columns_that_are_not_needed_are_not_transposed(shape):
         whole_columns = Columns(p.X)
         whole_columns.need_all()
         whole = Search(p, whole_columns)
-        p = replace(p, l1=0.6 * whole.largest_l1())
+        p = replace(p, l1=0.6 * largest_l1(p))
         expected, search = whole.run(p, 1e-9, 1000), Search(p)
         found = search.run(p, 1e-9, 1000)
         assert found.converged and np.count_nonzero(found.coef)
@@ -411,7 +411,7 @@ def test_weak_penalties_on_columns_that_depend_on_each_other(loss, strength, int
     y = np.where(X @ rng.normal(size=72) + 1.5 * rng.normal(size=800) > 0, 1.0, -1.0)
     p = Problem(X=as_rows(sparse.csr_array(X)), y=y, loss=loss, loss_parameter=1.0, l1=1e-3,
                 fit_intercept=intercept)
-    p = replace(p, l1=strength * Search(p).largest_l1())
+    p = replace(p, l1=strength * largest_l1(p))
     fit = solve(p, 1e-5, 1000, SEED)
     assert fit.converged
     # and what it promises can be found again
