@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ._blocks import matvec, rmatvec
+from ._blocks import matvec
 from ._gram import MOST_TURNS, GramPath, is_for_products
 from ._homotopy import Homotopy, is_for_homotopy
 from ._primal_cd import Search
@@ -17,19 +17,12 @@ from ._problem import Fit, Problem
 from ._quadratic import add_columns
 from ._row_slices import rows_taken
 from ._transpose import Columns
+from ._working_set import largest_l1
 
-__all__ = ["alpha_grid", "fold_errors", "largest_l1", "path"]
+__all__ = ["alpha_grid", "fold_errors", "path"]
 
 # An alpha_max below this is rounding: all of y is explained without X.
 _LEAST_ALPHA = 1e-15
-
-
-def largest_l1(problem: Problem) -> float:
-    """The smallest l1 at which all weights are 0."""
-    none = np.zeros(len(problem.y))
-    pulls = problem.project(-problem.slopes(none + problem.best_intercept(none)))
-    v = rmatvec(problem.X, problem.weighted(pulls))
-    return float((v if problem.positive else np.abs(v)).max(initial=0.0))
 
 
 def alpha_grid(problem: Problem, l1_ratio: float, eps: float, n_alphas: int) -> np.ndarray:

@@ -15,6 +15,8 @@ Saunders 2014). Between such rounds the weights that are not 0 take steps of New
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ._core import primal_cd as _primal
@@ -26,7 +28,7 @@ from ._primal_parts import Part, Squares
 from ._problem import Certificate, Fit, Problem
 from ._quadratic import Descent, Model, add_columns, heaviest_first, settle_heaviest, within
 from ._transpose import Columns
-from ._working_set import first_of, violations, working_set
+from ._working_set import first_of, largest_l1, violations, working_set
 
 __all__ = ["Search", "solve"]
 
@@ -81,6 +83,10 @@ _FIRST_DAMPING, _LEAST_DAMPING = 1e-3, 1e-9
 # the memory, and of the time that reading it takes. A search that has got nowhere as often as
 # brings its share down to this goes on with the values as they are.
 _LEAST_ROUNDED_TOL, _LEAST_ROUNDED_SHARE = 1e-6, 1e-4
+# Losses that are flat beyond a point; a penalty is weak from this share of the largest on, and how
+# far apart those on the way to it are, and their gap
+_FLAT = ("squared_hinge", "squared_epsilon_insensitive")
+_WEAK, _APART, _ON_THE_WAY = 5e-3, 10.0, 1e-2
 
 
 def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
@@ -96,15 +102,15 @@ def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
             return Search(problem).run(problem, tol, max_iter, begun, begun.n_iter)
         turns = 0
         if _may_round(problem, tol):
-            begun = Search(problem, Columns(problem.X, np.float32)).run(
-                problem, tol, max_iter, start)
+            begun = _down_to(Search(problem, Columns(problem.X, np.float32)), problem, tol,
+                             max_iter, start)
             if begun.converged:
                 return begun
             turns = begun.n_iter
             # values beyond those of single precision leave nothing to go on from
             if np.isfinite(begun.coef).all() and np.isfinite(begun.intercept):
                 start = begun
-        return Search(problem).run(problem, tol, max_iter, start, turns)
+        return _down_to(Search(problem), problem, tol, max_iter, start, turns)
     # most of what a search takes on little data is the price of calls
     begun = GramPath(problem, np.array([problem.l1]), np.array([problem.l2]))
     begun.go_on(0, np.zeros(problem.X.shape[1]), _WITHIN * tol, min(max_iter, MOST_TURNS))
@@ -118,6 +124,30 @@ def _may_round(problem: Problem, tol: float) -> bool:
     return (problem.loss != "squared_error" and X.layout != "dense" and X.values is not None
             and X.dtype != np.float32 and tol >= _LEAST_ROUNDED_TOL
             and (problem.l1 > 0 or problem.l2 > 0))
+
+
+def _down_to(search: Search, problem: Problem, tol: float, max_iter: int, start: Fit | None,
+             turns: int = 0) -> Fit:
+    """The optimum by this search. Where rows have no curvature beyond a point, columns are more
+    than rows and the penalty is weak, stronger ones come first: straight from 0 most rows are soon
+    beyond it, and the weights that are not 0 too many."""
+    n, d = problem.X.shape
+    if start is None and problem.loss in _FLAT and problem.l1 > 0 and d > n:
+        for l1 in _stronger(largest_l1(problem), problem.l1):
+            start = search.run(replace(problem, l1=l1), max(tol, _ON_THE_WAY), max_iter, start,
+                               turns)
+            turns = start.n_iter
+            if turns >= max_iter:
+                break
+    return search.run(problem, tol, max_iter, start, turns)
+
+
+def _stronger(largest: float, l1: float) -> list[float]:
+    """Penalties on the way from the largest to l1, which is left out."""
+    if not l1 < _WEAK * largest < np.inf:
+        return []
+    count = max(1, int(np.log(largest / l1) / np.log(_APART)) - 1)
+    return np.geomspace(largest, l1, count + 2)[1:-1].tolist()
 
 
 class Search:

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
+from ._blocks import rmatvec
 from ._problem import Problem
 from ._quadratic import within
 
-__all__ = ["first_of", "violations", "working_set"]
+__all__ = ["first_of", "largest_l1", "violations", "working_set"]
 
 # The first working set has this share of all entries, or so many columns.
 _FIRST, _LEAST_FIRST = 0.05, 20
+
+
+def largest_l1(problem: Problem) -> float:
+    """The smallest l1 at which all weights are 0."""
+    none = np.zeros(len(problem.y))
+    pulls = problem.project(-problem.slopes(none + problem.best_intercept(none)))
+    v = rmatvec(problem.X, problem.weighted(pulls))
+    return float((v if problem.positive else np.abs(v)).max(initial=0.0))
 
 
 def violations(problem: Problem, w: np.ndarray, v: np.ndarray) -> np.ndarray:

@@ -10,11 +10,11 @@ from scipy import optimize, sparse
 import fastlin
 from fastlin import _gram, _quadratic, as_rows
 from fastlin._core import primal_cd as _primal
-from fastlin._paths import largest_l1
 from fastlin._primal_cd import Search, solve
 from fastlin._problem import Certificate, Problem
 from fastlin._quadratic import Model
 from fastlin._transpose import Columns, transposed
+from fastlin._working_set import largest_l1
 
 LOSSES = ["squared_error", "log_loss", "squared_hinge", "squared_epsilon_insensitive"]
 SEED = np.zeros(4, np.uint64)
