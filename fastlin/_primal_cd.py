@@ -10,7 +10,8 @@ The squared error is minimised as it is (`Squares` of `_primal_parts`). Any othe
 by its quadratic model at the present responses, a few turns over the columns are taken on that, and
 a line search makes sure that the objective itself falls (`_Curved`; Yuan, Ho & Lin 2012; Lee, Sun &
 Saunders 2014). Between such rounds the weights that are not 0 take steps of Newton's method
-(`_face`): under weak penalties coordinate descent alone takes hundreds of times as long.
+(`_face`): under weak penalties coordinate descent alone takes hundreds of times as long. Where most
+entries are in columns that are wanted at once, it begins with turns of another kind (`_sweeps`).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from ._isa import ISA
 from ._primal_parts import Part, Squares
 from ._problem import Certificate, Fit, Problem
 from ._quadratic import Descent, Model, add_columns, heaviest_first, settle_heaviest, within
+from ._sweeps import Sweeps, is_for_sweeps
 from ._transpose import Columns
 from ._working_set import first_of, largest_l1, violations, working_set
 
@@ -66,6 +68,11 @@ _OF_FIRST_TURN = 0.03
 # A step that lowers the objective by more than this share of it starts from a place whose model
 # is not worth solving well: new curvatures are cheaper than a third turn.
 _FAR_STILL = 1e-3
+# Where sweeps begin they go on as far as that. Later on so many are taken between looks at all
+# slopes, and none behind one that lowers the objective by less than this share of it.
+_FEW_SWEEPS, _LAST_SWEEP = 3, 1e-6
+# There are no more where one gains more than this share of what the one before did.
+_SLOW = 0.6
 # Curvatures that differ by less than this share can stand for each other.
 _SAME_CURVATURE = 0.1
 # Losses with rows of no curvature: theirs counts as a share of the largest, 2, that falls while
@@ -229,6 +236,7 @@ class _Curved(Part):
         self.z = self._responses()
         self._kept: Model | None = None
         self._gram: Gram | None = None
+        self._by_sweeps = False
         self._fall = 1.0  # of the objective in the last step, as a share of it
         problem = self.problem
         self._damping = _FIRST_DAMPING
@@ -273,6 +281,8 @@ class _Curved(Part):
         beyond = size / self.problem.l1 + np.minimum(np.sqrt(entries / (_SURE * n)), 1.0)
         beyond[chosen] = 0.0
         found = np.flatnonzero(beyond > 1.0)
+        if is_for_sweeps(self.problem, np.r_[chosen, found], entries):
+            return np.flatnonzero(entries)
         found = found[np.argsort(-beyond[found], kind="stable")]
         return within(found, entries[found], entries[chosen].sum(dtype=np.int64))
 
@@ -294,6 +304,10 @@ class _Curved(Part):
     def descend(self, chosen: np.ndarray, most: int, gap: float, least: float) -> int:
         """Newton steps on the chosen weights. What counts is turns over the rows and Newton steps,
         not the products within these, nor turns by products of pairs or over heavy columns."""
+        if not self.w.any() and is_for_sweeps(self.problem, chosen, self._copied.sizes):
+            self._by_sweeps = True
+        if self._by_sweeps and self._fall > _LAST_SWEEP:
+            return self._sweep(chosen, most)
         chosen = heaviest_first(self.columns, self.model.varying(chosen), self.problem.X.nnz)
         if not len(chosen):
             self._adjust_intercept()
@@ -324,6 +338,46 @@ class _Curved(Part):
                 before = loss + problem.penalty(self.w)
                 self._search_line(model, heavy, w, b, slopes, before, r, h)
         return turns
+
+    def _sweep(self, chosen: np.ndarray, most: int) -> int:
+        """Turns far from the optimum, until new slopes are worth a look: how many."""
+        turns, problem, at_zero = 0, self.problem, not self.w.any()
+        chosen = self.model.varying(chosen)
+        r, h = np.empty_like(self.z), np.empty_like(self.z)
+        loss = self._expand(self.z, r, h)
+        sweeps = Sweeps(problem, self.model, chosen, h)
+        for _ in range(min(most, _MOST_MODELS if at_zero else _FEW_SWEEPS)):
+            w, slopes = self.w.copy(), r.copy()
+            model = Model(self.columns, h.copy(), 0.0, problem.fit_intercept)
+            b = sweeps.turn(w, r, h)
+            before = loss + problem.penalty(self.w)
+            loss = self._search_line(model, chosen, w, b, slopes, before, r, h)
+            if at_zero and not turns:
+                loss = self._go_on(loss, r, h)
+            last, self._fall = self._fall, (before - loss - problem.penalty(self.w)) / before
+            turns += 1
+            self._by_sweeps = turns == 1 or self._fall < _SLOW * last
+            if not self._by_sweeps or self._fall <= (_FAR_STILL if at_zero else _LAST_SWEEP):
+                break
+        return turns
+
+    def _go_on(self, loss: float, r: np.ndarray, h: np.ndarray) -> float:
+        """Behind a first turn, as much further from 0 as the curvatures there promise to be worth
+        it, for they are less: the mean loss there, and r and h become those of the place."""
+        problem, z, w = self.problem, self.z, self.w
+        bend = float((h * z) @ z) + problem.l2 * float(w @ w)
+        pull = float(r @ z) - problem.l1 * float(np.abs(w).sum()) - problem.l2 * float(w @ w)
+        if not (bend > 0 and pull > 0):
+            return loss
+        t = 1.0 + min(1.0, pull / bend)
+        there, bent = np.empty_like(r), np.empty_like(h)
+        further = self._expand(t * z, there, bent)
+        if not further + problem.penalty(t * w) < loss + problem.penalty(w):
+            return loss
+        self.z, self.b = t * z, t * self.b
+        w *= t
+        r[:], h[:] = there, bent
+        return further
 
     def _along_the_face(self, r: np.ndarray, h: np.ndarray, loss: float, most: int,
                         speed: float) -> int:

@@ -198,7 +198,7 @@ CALLERS = {
     "_quadratic.py",
     "_reductions.py", "_row_centre.py", "_row_slices.py", "_safety.py", "_scorer.py",
     "_scores.py", "_sgd.py", "_shared_newton.py", "_split.py", "_square_newton.py", "_strings.py",
-    "_svmlight.py", "_text_blocks.py",
+    "_svmlight.py", "_sweeps.py", "_text_blocks.py",
     "_text_rows.py", "_transpose.py", "_trees.py", "_vectors.py", "_vocabulary.py", "_voted.py",
     "text.py", "tfidf.py",
 }  # fmt: skip

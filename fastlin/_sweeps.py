@@ -1,0 +1,170 @@
+"""Turns over many sparse columns far from the optimum: quadratic models that need no curvatures.
+
+Under a weak penalty most entries are in columns that get a weight. Coordinate descent settles all
+of these in a few turns but for what the heaviest columns have in common: small errors of their many
+products are left to each other for long. So a turn here takes the columns one after the other, but
+
+- after every eighth of them, the intercept or, where there is none, all heaviest weights together
+  get the best change: no column alone can shift all responses, and what the first ones do about it
+  the others would have to undo;
+- at last the heaviest columns are settled among themselves. Their products are taken from a sample
+  of the rows, so how far to go along what these say follows from all rows: the model falls whatever
+  the sample.
+
+Curvatures along columns are those of equal row weights, scaled, for those of the model would take
+as long as half a turn.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._core import primal_cd as _primal
+from ._gram import add_products
+from ._parallel import Cancelled, is_cancelled
+from ._problem import Problem
+from ._quadratic import Model, add_columns
+
+__all__ = ["Sweeps", "is_for_sweeps"]
+
+# Share of the entries that makes columns many, and entries beside which calls cost little
+_MOST, _LEAST = 0.7, 1e6
+# Heaviest columns, rows per row of the sample at most, and rows of it for each of the columns
+_HEAVIEST, _EVERY, _ROWS = 256, 12, 16
+# Parts of a turn, and entries of each at most: about 50 ms
+_PARTS, _ENTRIES_PER_CALL = 8, 8_000_000
+# Turns among the heaviest, which end with one that gains this share of what the first did
+_SETTLING, _SETTLED = 200, 1e-4
+
+
+def is_for_sweeps(problem: Problem, columns: np.ndarray, sizes: np.ndarray) -> bool:
+    """Whether these columns are most of many."""
+    entries = int(sizes[columns].sum())
+    return (problem.loss == "log_loss" and not problem.positive and problem.l1 > 0
+            and problem.X.layout != "dense" and entries > max(_LEAST, _MOST * problem.X.nnz))
+
+
+class Sweeps:
+    """Turns over some columns; `even` is the model with the weights of the rows alone, the row
+    weights of those that turns are taken on are about h."""
+
+    def __init__(self, problem: Problem, even: Model, chosen: np.ndarray, h: np.ndarray):
+        even.need(chosen)
+        self._problem, self._model, self._columns = problem, even, even.columns
+        self._sizes = np.diff(even.columns.indptr)
+        order = np.argsort(-self._sizes[chosen], kind="stable")
+        self._heavy = np.sort(chosen[order[:_HEAVIEST]])
+        self._light = np.sort(chosen[order[_HEAVIEST:]])
+        self._parts = self._cut()
+        self._mean = np.zeros(len(self._sizes))
+        self._gram = self._sampled(h)
+        self._common = np.ones(len(h))
+        if not problem.fit_intercept:
+            self._common[:] = 0.0
+            whole = np.zeros(len(self._sizes))
+            whole[self._heavy] = 1.0
+            add_columns(self._columns, self._heavy, whole, self._common)
+
+    def _about_zero(self) -> np.ndarray:
+        """Curvatures along the columns, not centred, where the row weights add up to 1."""
+        even = self._model
+        return (even.curvature + even.total * even.mean**2) / even.total
+
+    def _cut(self) -> list[tuple[int, int]]:
+        """Bounds of parts of the light columns with as many entries each."""
+        total = np.cumsum(self._sizes[self._light], dtype=np.int64)
+        if not len(total):
+            return []
+        parts = max(_PARTS, int(total[-1]) // _ENTRIES_PER_CALL + 1)
+        inner = np.searchsorted(total, total[-1] * np.arange(1, parts) // parts, "right")
+        bounds = np.unique(np.r_[0, inner, len(total)])
+        return list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
+
+    def _sampled(self, h: np.ndarray) -> np.ndarray:
+        """The products of the heaviest columns, from some rows, if row weights like h add up to
+        1."""
+        n, heavy = len(h), self._heavy
+        some = np.arange(0, n, min(_EVERY, max(1, n // (_ROWS * _HEAVIEST))))
+        slot = np.full(len(self._sizes), -1, np.int32)
+        slot[heavy] = np.arange(len(heavy))
+        out = np.zeros((len(heavy), len(heavy)))
+        total = float(h[some].sum())
+        if total > 0:
+            add_products(self._problem.X, slot, h, 0.0, 0, out, some)
+            out += np.tril(out.T, -1) + np.triu(out.T, 1)
+            out /= total
+            if self._problem.fit_intercept:
+                only = np.zeros(n)
+                only[some] = h[some] / total
+                mean = self._slopes(only)
+                out -= np.outer(mean, mean)
+        return out
+
+    def _slopes(self, r: np.ndarray) -> np.ndarray:
+        """x_j.r of the heaviest columns"""
+        out = np.empty(len(self._heavy))
+        for start, stop in self._model.pieces(self._heavy):
+            _primal.slopes(self._columns, self._heavy, r, out, start, stop)
+        return out
+
+    def turn(self, w: np.ndarray, r: np.ndarray, h: np.ndarray) -> float:
+        """One turn on the model with the residuals r and the row weights h, from the weights w;
+        both change. The change of the intercept."""
+        problem, total, b = self._problem, float(h.sum()), 0.0
+        curvature = self._about_zero() * total
+        bent = h * self._common
+        bend = float(bent @ self._common)
+        for start, stop in self._parts:
+            if is_cancelled():
+                raise Cancelled
+            _primal.descend(self._columns, self._light, problem.l1, problem.l2, False, False, h,
+                            total, 0.0, self._mean, curvature, w, r, 0.0, start, stop, 1, -1.0)
+            change = self._best_common(w, float(r @ self._common), bend)
+            if change != 0:
+                r -= change * bent
+                if problem.fit_intercept:
+                    b += change
+                else:
+                    w[self._heavy] += change
+        return b + self._settle(w, r, h, total)
+
+    def _best_common(self, w: np.ndarray, pull: float, bend: float) -> float:
+        """The best change of the intercept, or of all heaviest weights, if none changes sign."""
+        problem, edge = self._problem, 0.0
+        if not problem.fit_intercept:
+            own = w[self._heavy]
+            pull -= problem.l1 * float(np.sign(own).sum()) + problem.l2 * float(own.sum())
+            bend += problem.l2 * len(own)
+            # those at 0 cost either way
+            edge = problem.l1 * float(np.count_nonzero(own == 0))
+        if not bend > 0:
+            return 0.0
+        return float(np.sign(pull)) * max(abs(pull) - edge, 0.0) / bend
+
+    def _settle(self, w: np.ndarray, r: np.ndarray, h: np.ndarray, total: float) -> float:
+        """Turns over the heaviest columns by their products: the change of the intercept."""
+        problem, heavy = self._problem, self._heavy
+        l1, l2 = problem.l1, problem.l2
+        pull = self._slopes(r)
+        old, v = w[heavy], pull.copy()
+        new, places = old.copy(), np.arange(len(heavy))
+        gram = self._gram * total
+        _, first, square = _primal.descend_gram(gram, places, l1, l2, False, new, v, 0.0, 1, 0.0)
+        _primal.descend_gram(gram, places, l1, l2, False, new, v, square, _SETTLING,
+                             _SETTLED * first)
+        change = new - old
+        along, whole = np.zeros(len(r)), np.zeros(len(w))
+        whole[heavy] = change
+        add_columns(self._columns, heavy, whole, along)
+        b = -float(h @ along) / total if problem.fit_intercept else 0.0
+        along += b
+        bent = h * along
+        bend = float(bent @ along) + l2 * float(change @ change)
+        fall = (float(r @ along) - l2 * float(old @ change)
+                - l1 * float(np.abs(new).sum() - np.abs(old).sum()))
+        if not (fall > 0 and bend > 0):
+            return 0.0
+        t = min(1.0, fall / bend)
+        w[heavy] = old + t * change
+        r -= t * bent
+        return t * b
