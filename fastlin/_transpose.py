@@ -20,6 +20,9 @@ __all__ = ["Columns", "transposed"]
 # Entries per call of the kernel: enough for runs that fill their lines, 20 ms of work; and at most
 # this share of all, down to what fits the cache: 16 bytes of room are needed for each.
 _PIECE, _SHARE, _LEAST_PIECE = 1 << 21, 64, 1 << 15
+# Groups of columns that entries are first written to hold at most this share of all; bits for the
+# row and the column within its group
+_GROUPS, _GROUPS_PER_CALL, _BITS = 128, 16, 31
 # Share of the entries from which on all columns are written together, and how many times some are
 # before: each time all of X is looked through
 _MOST_AT_ONCE, _FEW_TIMES = 0.7, 24
@@ -108,6 +111,9 @@ class Columns:
         self._missing = self.sizes > 0  # also those that were there
         self._grow(X.nnz)
         np.cumsum(self.sizes, out=self._ends[1:])
+        if self._by_groups():
+            self._missing = None
+            return
         heads = self._ends[:-1].copy()
         longest = max((_entries(X, start, stop) for start, stop in pieces), default=0)
         entry = np.empty((longest, 2), np.int32)
@@ -117,6 +123,33 @@ class Columns:
                 raise Cancelled
             _transpose.deal(X, heads, *self._arrays, entry, buffer, start, stop)
         self._missing = None
+
+    def _by_groups(self) -> bool:
+        """Write all columns, if entries have room for both numbers: first by groups of them, to
+        few places at a time, and then each group, which the cache holds."""
+        X, bits = self._X, max(1, (len(self._X) - 1).bit_length())
+        room = 1 << max(0, _BITS - bits)
+        found = None
+        if X.values is not None:
+            found = _transpose.groups(self.sizes, max(X.nnz // _GROUPS, 1), room)
+        if found is None:
+            return False
+        group, first = found
+        heads = self._ends[first[:-1]]
+        for start, stop in self._pieces:
+            if is_cancelled():
+                raise Cancelled
+            _transpose.scatter(X, group, first, heads, bits, *self._arrays, start, stop)
+        several = np.diff(first) > 1
+        longest = int(np.diff(self._ends[first])[several].max(initial=0))
+        entry, buffer = np.empty(longest, np.int32), np.empty(longest, self._dtype)
+        heads = np.empty(int(np.diff(first).max()), np.int64)
+        for start in range(0, len(several), _GROUPS_PER_CALL):
+            if is_cancelled():
+                raise Cancelled
+            _transpose.gather(self._ends, first, bits, *self._arrays, entry, buffer, heads, start,
+                              min(start + _GROUPS_PER_CALL, len(several)))
+        return True
 
     def _grow(self, size: int) -> None:
         """Let the arrays have room for so many entries, in place where they can if they hold much:

@@ -24,10 +24,13 @@ def test_it_is_the_transpose(layout, shape):
     np.testing.assert_array_equal(transposed(columns).toarray(), dense)
 
 
+@pytest.mark.parametrize("bits", [5, 7, 31], ids=["one column", "two columns", "all bits"])
 @pytest.mark.parametrize("piece", [1, 7, 100, 1 << 21])
 @pytest.mark.parametrize("d", [1, 511, 512, 513, 5000, 100_000])
-def test_pieces_and_buckets(monkeypatch, piece, d):
+def test_pieces_groups_and_buckets(monkeypatch, piece, d, bits):
+    """Columns that are too many for so few bits go by buckets."""
     monkeypatch.setattr(_transpose, "_PIECE", piece)
+    monkeypatch.setattr(_transpose, "_BITS", bits)
     X = sparse.random(60, d, min(1.0, 400 / (60 * d)), "csr", random_state=0)
     if d > 1:
         X = X + sparse.csr_matrix(([1.5, 2.5], ([0, 59], [0, d - 1])), X.shape)

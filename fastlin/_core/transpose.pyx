@@ -1,20 +1,24 @@
 """The transpose of sparse rows, written in an order that the cache can follow.
 
 Each entry straight to its place in its column costs 50 ns, since as many lines are being written as
-there are columns. Here a piece of the rows is first dealt by column into `BUCKETS` runs of a small
-buffer, and then each run to its columns: either step writes to a few hundred places at a time.
+there are columns. Here entries with values first go to groups of columns (`scatter`), and then each
+group is sorted in the cache (`gather`). Where row and column don't fit one number, or there are no
+values, a piece of the rows is dealt by column into `BUCKETS` runs of a small buffer, and then each
+run to its columns (`deal`). Any step writes to a few hundred places at a time.
 """
 
 import numpy as np
 
-from libc.stdint cimport uint8_t
-from libc.string cimport memmove
+from libc.stdint cimport uint8_t, uint16_t
+from libc.string cimport memcpy, memmove
 
 from .c cimport FL_SIGNED, fl_row_size, fl_row_start, fl_signed_column, int32_t, int64_t, real
 from .rows cimport Rows
 
 cdef enum:
     BUCKETS = 512
+    # so many groups of columns, more or less, at which a core can write
+    MOST_GROUPS = 4096
     # entries that are looked through at once
     RUN = 256
 
@@ -96,6 +100,74 @@ def deal(Rows X, int64_t[::1] heads, int32_t[::1] rows, real[::1] values, int32_
             rows[k] = entry[p, 1]
             if x != NULL or single != NULL:
                 values[k] = buffer[p]
+
+
+def scatter(Rows X, const uint16_t[::1] group, const int32_t[::1] first, int64_t[::1] heads,
+            int bits, int32_t[::1] rows, real[::1] values, Py_ssize_t start, Py_ssize_t stop):
+    """Write rows start..stop-1, which have values, to the places `heads` of the groups of their
+    columns, which move on: the row in the lowest `bits`, above them which column it is, counted
+    from the `first` of the group."""
+    cdef Py_ssize_t i, k, p
+    cdef int g
+    cdef const int32_t *indices = X.c.indices
+    cdef const float *single = <const float *>X.c.values if X.is_float32 else NULL
+    cdef const double *x = NULL if X.is_float32 else <const double *>X.c.values
+    with nogil:
+        for i in range(start, stop):
+            for k in range(fl_row_start(&X.c, i), fl_row_start(&X.c, i) + fl_row_size(&X.c, i)):
+                g = group[indices[k]]
+                p = heads[g]
+                heads[g] = p + 1
+                rows[p] = (indices[k] - first[g]) << bits | <int32_t>i
+                values[p] = <real>x[k] if x != NULL else <real>single[k]
+
+
+def gather(const int64_t[::1] ends, const int32_t[::1] first, int bits, int32_t[::1] rows,
+           real[::1] values, int32_t[::1] entry, real[::1] buffer, int64_t[::1] heads,
+           Py_ssize_t start, Py_ssize_t stop):
+    """Sort what `scatter` wrote of the groups start..stop-1 by column; `entry` and `buffer` have
+    room for the longest group of several columns, `heads` for its columns."""
+    cdef Py_ssize_t g, k, p, begin, size
+    cdef int32_t j, low = <int32_t>((<int64_t>1 << bits) - 1)
+    with nogil:
+        for g in range(start, stop):
+            if first[g + 1] - first[g] == 1:
+                continue
+            begin = ends[first[g]]
+            size = ends[first[g + 1]] - begin
+            for j in range(first[g + 1] - first[g]):
+                heads[j] = ends[first[g] + j]
+            if size > 0:
+                memcpy(&entry[0], &rows[begin], size * sizeof(int32_t))
+                memcpy(&buffer[0], &values[begin], size * sizeof(real))
+            for k in range(size):
+                j = entry[k] >> bits
+                p = heads[j]
+                heads[j] = p + 1
+                rows[p] = entry[k] & low
+                values[p] = buffer[k]
+
+
+def groups(const int32_t[::1] sizes, Py_ssize_t most, Py_ssize_t most_columns):
+    """(the group of each column, the first column of each group and the end): neighbours with up
+    to `most` entries and `most_columns` columns, or single ones; None where there are too many."""
+    cdef Py_ssize_t j, begin = 0, d = sizes.shape[0], total = 0, count = 0
+    cdef uint16_t[::1] group = np.empty(d, np.uint16)
+    cdef int32_t[::1] first = np.zeros(MOST_GROUPS + 1, np.int32)
+    with nogil:
+        for j in range(d):
+            if j > begin and (total + sizes[j] > most or j - begin >= most_columns):
+                count += 1
+                if count == MOST_GROUPS:
+                    break
+                first[count] = <int32_t>j
+                begin, total = j, 0
+            total += sizes[j]
+            group[j] = <uint16_t>count
+    if count == MOST_GROUPS or not d:
+        return None
+    first[count + 1] = <int32_t>d
+    return np.asarray(group), np.asarray(first)[: count + 2]
 
 
 def pick(Rows X, const uint8_t[::1] wanted, int64_t[::1] heads, int32_t[::1] rows,
