@@ -394,7 +394,7 @@ FL_INLINE int64_t take_batch(fl_svm *s, fl_svm_places *places, uint32_t n, __m25
 }
 
 /* So few entries are not worth a batch. */
-#define FEW 4
+#define FEW 3
 
 /* The entries from p on one by one, up to the first that is not as most are. */
 FL_INLINE const uint8_t *take_few(fl_svm *s, fl_svm_places *places, const uint8_t *p,
