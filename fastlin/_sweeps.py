@@ -27,8 +27,9 @@ from ._quadratic import Model, add_columns
 
 __all__ = ["Sweeps", "is_for_sweeps"]
 
-# Share of the entries that makes columns many, and entries beside which calls cost little
-_MOST, _LEAST = 0.7, 1e6
+# Share of the entries that makes columns many, that of the heaviest among them which makes these
+# worth their while, and entries beside which calls cost little
+_MOST, _MUCH, _LEAST = 0.7, 0.3, 1e6
 # Heaviest columns, rows per row of the sample at most, and rows of it for each of the columns
 _HEAVIEST, _EVERY, _ROWS = 256, 12, 16
 # Parts of a turn, and entries of each at most: about 50 ms
@@ -38,10 +39,15 @@ _SETTLING, _SETTLED = 200, 1e-4
 
 
 def is_for_sweeps(problem: Problem, columns: np.ndarray, sizes: np.ndarray) -> bool:
-    """Whether these columns are most of many."""
-    entries = int(sizes[columns].sum())
-    return (problem.loss == "log_loss" and not problem.positive and problem.l1 > 0
-            and problem.X.layout != "dense" and entries > max(_LEAST, _MOST * problem.X.nnz))
+    """Whether these columns are most of many, and few hold much."""
+    if (problem.loss != "log_loss" or problem.positive or not problem.l1
+            or problem.X.layout == "dense"):
+        return False
+    held, nnz = sizes[columns], problem.X.nnz
+    if int(held.sum()) <= max(_LEAST, _MOST * nnz):
+        return False
+    few = min(_HEAVIEST, len(held))
+    return int(np.partition(held, len(held) - few)[len(held) - few :].sum()) >= _MUCH * nnz
 
 
 class Sweeps:

@@ -100,6 +100,9 @@ def test_only_most_of_many_entries_are_for_them(monkeypatch):
     monkeypatch.setattr(_sweeps, "_LEAST", 0.0)
     assert is_for_sweeps(p, every, sizes)
     assert not is_for_sweeps(p, every[40:], sizes)
+    with monkeypatch.context() as patch:
+        patch.setattr(_sweeps, "_HEAVIEST", 3)
+        assert not is_for_sweeps(p, every, sizes)
     # where all rows but those of no weight are left out of the sample, columns alone take steps
     some = np.zeros(len(p.y))
     some[1::2] = 1.0
