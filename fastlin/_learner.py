@@ -206,15 +206,16 @@ class _Steps:
         if not l1 and not l2:
             return 0.0
         size, squares = self._norms()
-        return float((l1 * size if l1 else 0.0) + 0.5 * l2 * squares)
+        return float((l1 * size if l1 else 0.0) + (0.5 * l2 * squares if l2 else 0.0))
 
     def _norms(self) -> tuple[float, float]:
-        """|W|_1, where it is asked for, and |W|^2 of the last weights."""
-        if not self.rule["l1"] and not self.rule["optimizer"]:
+        """|W|_1 and |W|^2 of the last weights; 0 for what is not in the penalty."""
+        l1, l2 = self.rule["l1"], self.rule["l2"]
+        if not l1 and not self.rule["optimizer"]:
             # what the weights are over the scale will do: no copy of a million of them per epoch
             return 0.0, self.state["scale"] ** 2 * _sgd.squares(self.scaled)
         w = self.weights(averaged=False)[0].ravel()
-        return np.abs(w).sum(dtype=np.float64), _sgd.squares(w)
+        return np.abs(w).sum(dtype=np.float64) if l1 else 0.0, _sgd.squares(w) if l2 else 0.0
 
     def is_finite(self) -> bool:
         """Whether no weight has overflowed."""

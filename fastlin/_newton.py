@@ -138,7 +138,7 @@ class Descent:
         problem = self.problem
         slopes, self.h = self.slopes, self.bends
         if self.floor:
-            curvatures = problem.curvatures(self.z)
+            curvatures = self.bends / self.share
             least = self.floor * curvatures.max(initial=1e-3)
             self.h = self.share * np.maximum(curvatures, least, out=curvatures)
         gradient, first, second = moments(problem.X, slopes, self.h)

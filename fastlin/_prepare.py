@@ -183,8 +183,9 @@ def _groups(counts: np.ndarray, column_bytes: int) -> np.ndarray | None:
     processor holds."""
     groups, entries = _columns.frequencies(counts, 1)
     for near, unit in ((NEAR_BYTES, LINE_BYTES), (_NEAR_PAGES * _PAGE_BYTES, _PAGE_BYTES)):
-        cached = near // column_bytes
-        width = max(1, unit // column_bytes)
+        cached, width = near // column_bytes, unit // column_bytes
+        if width <= 1:
+            continue  # nothing else is near
         now = _share_of_first(*_columns.frequencies(counts, width), cached // width)
         if _share_of_first(groups, entries, cached) >= now + _GAIN:
             return groups

@@ -31,8 +31,8 @@ _NO_WEIGHTS = np.empty(0)
 _MOST_STEPS = 200
 # Sums below this share of the sum of sizes are rounding
 _ROUNDING = 1e-16
-# The curvature of the logistic loss counts as at least this share of its slope where rounding would
-# leave none
+# The curvature of the logistic loss counts as at least this share of its slope: where all margins
+# are far from 0, a step of Newton's method would be next to infinite
 _LEAST_BEND = 1e-17
 # Shares of P at w = 0 that gaps are relative to at least
 LEAST, LEAST_WITHOUT_PENALTY = 1e-12, 1e-6
@@ -72,6 +72,8 @@ class Problem:
 
     def mean_loss(self, z: np.ndarray) -> float:
         """(1/S) sum_i s_i loss(z_i, y_i)"""
+        if self.loss == "log_loss":
+            return self.expanded(z)[0]
         total = _losses.total(self.code, self.loss_parameter, z, self.y, self.weight)
         return float(total / self.total_weight)
 

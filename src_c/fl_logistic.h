@@ -42,8 +42,8 @@ FL_INLINE double fl_logistic_expand(const double *FL_RESTRICT z, const double *F
         for (int l = 0; l < size; l++) {
             const double slope = (m[l] > 0 ? d[l] : 1.0) / (1.0 + d[l]);
             pull[l] = s[l] * (t[l] * slope);
-            /* s' = s (1 - s) of the sigmoid: what rounding takes of 1 - s is far below the least */
-            bend[l] = s[l] * fl_max(slope * (1.0 - slope), least * slope);
+            /* s' = s (1 - s) of the sigmoid, where 1 - s may be small */
+            bend[l] = s[l] * fl_max(slope * (m[l] > 0 ? 1.0 - slope : d[l] * slope), least * slope);
         }
         for (int l = 0; l < size; l++) {
             d[l] = s[l] * (fl_max(0.0, -m[l]) + fl_log1p_near(d[l]));

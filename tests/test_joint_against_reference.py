@@ -195,6 +195,14 @@ def test_the_penalty_is_that_of_the_weights(dtype, optimizer, penalty):
     np.testing.assert_allclose(learner.penalty(), expected, rtol=1e-13)
 
 
+@pytest.mark.parametrize("optimizer", ["sgd", "adagrad"])
+def test_an_l1_penalty_takes_no_squares_that_overflow(optimizer):
+    rule = make_rule("log_loss", penalty="l1", alpha=0.01, eta0=0.1, optimizer=optimizer)
+    learner = make_learner(3, np.float64, rule)
+    learner.scaled[:] = [1e200, -1e200, 0.0]
+    assert learner.penalty() == pytest.approx(0.01 * 2e200)
+
+
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("penalty", [None, "l2"])
 @pytest.mark.parametrize("optimizer", ADAPTIVE)

@@ -1,6 +1,8 @@
 """Newton's method: a certified optimum of every smooth loss, on every layout, whatever the scale
 and the shift of the columns; closed forms, weights as repetitions, scikit-learn."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from layouts import LAYOUTS
@@ -29,6 +31,28 @@ def problem_of(X, dense, loss, l2=1e-2, weighted=False, **more):
     return Problem(
         as_rows(X), y, loss, l2=l2, weight=weight, loss_parameter=PARAMETERS[loss], **more
     )
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_logistic_loss_far_from_the_boundary(weighted):
+    """Also where 1 - sigma, or 1 + e^-m, is 1 when rounded."""
+    m = np.concatenate([-np.arange(1.0, 400.0, 7.0)[::-1], np.linspace(-40, 40, 161), [500.0]])
+    y = np.where(np.arange(len(m)) % 2, 1.0, -1.0)
+    weight = np.random.default_rng(0).uniform(0.2, 3, len(m)) if weighted else np.empty(0)
+    share = weight / weight.sum() if weighted else np.full(len(m), 1 / len(m))
+    problem = Problem(as_rows(np.zeros((len(m), 1))), y, "log_loss", weight=weight)
+    slope, e = np.exp(-np.logaddexp(0, m)), np.exp(-np.abs(m))
+    found = problem.expanded(y * m)
+    np.testing.assert_allclose(found[0], share @ np.logaddexp(0, -m), rtol=1e-14)
+    np.testing.assert_allclose(found[1], -share * y * slope, rtol=1e-13)
+    near = np.abs(m) < 38
+    np.testing.assert_allclose(found[2][near], (share * e / (1 + e) ** 2)[near], rtol=1e-13)
+    # beyond, a floor for steps of Newton's method
+    assert np.all((found[2] > 0) & (found[2] < 1e-16) | near)
+    far = np.flatnonzero(m >= 20)
+    right = replace(problem, y=y[far], weight=weight[far] if weighted else weight)
+    expected = np.average(np.log1p(np.exp(-m[far])), weights=share[far])
+    np.testing.assert_allclose(right.mean_loss((y * m)[far]), expected, rtol=1e-14)
 
 
 def solve(problem, tol=1e-8, max_iter=500, start=None):

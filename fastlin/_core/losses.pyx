@@ -1,8 +1,8 @@
 """The loss table of `fl_losses.h` as data, and its functions over arrays."""
 
-from .c cimport FL_MARGIN, FL_N_LOSSES, fl_exp, fl_log1p, fl_logs, fl_loss, fl_loss_add, \
-    fl_loss_bend, fl_loss_conjugate, fl_loss_curvature, fl_loss_describe, fl_loss_has_reach, \
-    fl_loss_is_joint, fl_loss_settle, fl_loss_sum, fl_sigmoid
+from .c cimport FL_MARGIN, FL_N_LOSSES, fl_exp, fl_log1p, fl_logs, fl_loss, fl_loss_bend, \
+    fl_loss_conjugate, fl_loss_curvature, fl_loss_describe, fl_loss_has_reach, fl_loss_is_joint, \
+    fl_sigmoid
 
 
 def table():
@@ -33,15 +33,13 @@ def total(int loss, double parameter, const double[::1] p, const double[::1] y,
           const double[::1] sample_weight):
     """Sum of the losses, weighted where `sample_weight` is not empty."""
     cdef Py_ssize_t i
+    cdef double s, result = 0
     cdef bint weighted = sample_weight.shape[0] > 0
-    cdef fl_loss_sum result
-    result.sum, result.product = 0.0, 1.0
     with nogil:
         for i in range(p.shape[0]):
-            fl_loss_add(&result, loss, p[i], y[i], parameter,
-                        sample_weight[i] if weighted else 1.0)
-        fl_loss_settle(&result)
-    return result.sum
+            result += (sample_weight[i] if weighted else 1.0) * fl_loss(loss, p[i], y[i],
+                                                                        parameter, &s)
+    return result
 
 
 def bend(int loss):
