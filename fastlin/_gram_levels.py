@@ -32,15 +32,16 @@ from ._core.text import begin_pages
 from ._parallel import Cancelled, is_cancelled, n_threads, run
 
 __all__ = [
-    "Level", "document_cuts", "next_level", "occurrences", "page_tasks", "placed", "word_level",
+    "Level", "document_cuts", "next_level", "occurrences", "placed", "word_level",
 ]  # fmt: skip
 
 # Tokens of the documents that a task takes, and occurrences of a piece, which fit in a cache.
 _CUT, _PIECE_BITS = 1 << 17, 15
 # Pieces at most: memory is written at as many places at a time.
 _MOST_PIECE_BITS = 8
-# Memory that threads share whose pages are worth to be begun beforehand.
-_MANY_BYTES = 1 << 22
+# Memory that threads share whose pages are worth to be begun beforehand, and how much of it a task
+# begins, between which Ctrl-C is seen.
+_MANY_BYTES, _BYTES_PER_TASK = 1 << 22, 1 << 25
 
 
 class Level(NamedTuple):
@@ -71,13 +72,14 @@ def occurrences(ends: np.ndarray, n: int) -> int:
     return int(np.maximum(np.diff(ends, prepend=0) - n + 1, 0).sum())
 
 
-def page_tasks(array: np.ndarray, n_jobs: int | None) -> list[Callable[[], None]]:
+def _page_tasks(array: np.ndarray, n_jobs: int | None) -> list[Callable[[], None]]:
     """Return tasks that begin the pages of an array that nobody has written to, if they are many:
     of threads that are the first in one at the same time, each clears all of it."""
     threads, memory = n_threads(n_jobs), array.reshape(-1).view(np.uint8)
     if threads == 1 or len(memory) < _MANY_BYTES:
         return []
-    return [functools.partial(begin_pages, part) for part in np.array_split(memory, threads)]
+    parts = np.array_split(memory, max(threads, len(memory) // _BYTES_PER_TASK))
+    return [functools.partial(begin_pages, part) for part in parts]
 
 
 def word_level(tokens: np.ndarray, ends: np.ndarray, n_words: int, n_jobs: int | None) -> Level:
@@ -115,7 +117,7 @@ def next_level(
     # All threads will write all over these.
     share(
         lambda k, cut: count_pieces(below.ids, ends, *cut, n, shift, counts[k]),
-        [*page_tasks(grams, n_jobs), *page_tasks(ids, n_jobs)],
+        [*_page_tasks(grams, n_jobs), *_page_tasks(ids, n_jobs)],
     )
     sizes = counts.sum(axis=0)
     begins = np.cumsum(sizes) - sizes
@@ -136,15 +138,25 @@ def next_level(
 
     def take(pieces: np.ndarray) -> None:
         for k in pieces.tolist():
+            if is_cancelled():
+                raise Cancelled
             here = slice(offsets[k], offsets[k] + n_grams[k])
             split(grams[begins[k] : begins[k] + n_grams[k]], *(array[here] for array in level[:4]))
 
     # Threads write apart from each other: of two that begin the same huge page, each clears it.
-    shares = np.array_split(np.flatnonzero(n_grams), n_threads(n_jobs))
+    shares = _shares(n_grams, offsets, n_threads(n_jobs))
     run([functools.partial(take, pieces) for pieces in shares], n_jobs)
     raised = offsets.astype(np.uint32)
     share(lambda k, cut: raise_ids(ids, below.ids, ends, *cut, n, shift, raised))
     return level
+
+
+def _shares(n_grams: np.ndarray, offsets: np.ndarray, threads: int) -> list[np.ndarray]:
+    """Return the pieces that each thread takes, about as many n-grams each: there may be few
+    n-grams of some words, and many of others."""
+    pieces = np.flatnonzero(n_grams)
+    cuts = n_grams.sum() * np.arange(1, threads) // threads
+    return np.split(pieces, np.searchsorted(offsets[pieces], cuts))
 
 
 def placed(

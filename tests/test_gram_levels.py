@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from fastlin import _gram_levels
 from fastlin._core import levels as kernels
-from fastlin._core.documents import DONE, CountedRows
+from fastlin._core.documents import DONE, PAUSED, CountedRows
 from fastlin._core.ngrams import RowCounter
 from fastlin._count_rows import sources_of
 from fastlin._gram_levels import document_cuts, next_level, occurrences, placed, word_level
+from fastlin._parallel import Cancelled
 
 # Few words, so that n-grams come back; some thousand tokens, so that there are several digits.
 DOCUMENTS = st.lists(st.lists(st.integers(0, 9) | st.integers(0, 4000), max_size=12), min_size=1,
@@ -57,8 +58,8 @@ def check_rows(levels, shortest, names, has_column, documents, ends, cuts):
 
 
 @given(DOCUMENTS, st.integers(1, 4), st.integers(1, 5), st.integers(0, 3), st.integers(1, 10),
-       st.integers(1, 3), st.randoms())  # fmt: skip
-def test_levels(documents, longest, cut, piece_bits, digit_bits, n_jobs, random):
+       st.integers(1, 3), st.booleans(), st.randoms())  # fmt: skip
+def test_levels(documents, longest, cut, piece_bits, digit_bits, n_jobs, begins_pages, random):
     # All words occur, as they do where a table has them of the documents.
     words = sorted(set(chain.from_iterable(documents)))
     documents = [[words.index(word) for word in document] for document in documents]
@@ -70,6 +71,9 @@ def test_levels(documents, longest, cut, piece_bits, digit_bits, n_jobs, random)
         patch.setattr(_gram_levels, "_CUT", cut)
         patch.setattr(_gram_levels, "_PIECE_BITS", piece_bits)
         patch.setattr(_gram_levels, "DIGIT_BITS", digit_bits)
+        patch.setattr(_gram_levels, "_BYTES_PER_TASK", 100)
+        if begins_pages:
+            patch.setattr(_gram_levels, "_MANY_BYTES", 0)
         levels = [word_level(tokens, ends, len(words), n_jobs)]
         for n in range(2, longest + 1):
             levels.append(next_level(levels[-1], len(words), tokens, ends, n, n_jobs))
@@ -108,6 +112,75 @@ def test_levels(documents, longest, cut, piece_bits, digit_bits, n_jobs, random)
     ]
     documents_of = np.concatenate([level.documents for level in levels])
     assert counts.tolist() == documents_of[features].tolist()
+
+
+def test_pages_are_begun_in_parts(monkeypatch):
+    monkeypatch.setattr(_gram_levels, "_MANY_BYTES", 1000)
+    monkeypatch.setattr(_gram_levels, "_BYTES_PER_TASK", 300)
+    begun = []
+    monkeypatch.setattr(_gram_levels, "begin_pages", begun.append)
+    array = np.zeros((251, 4), np.uint8)
+    for n_jobs, n_parts in ((2, 3), (3, 3), (5, 5)):
+        begun.clear()
+        for task in _gram_levels._page_tasks(array, n_jobs):
+            task()
+        assert len(begun) == n_parts
+        for part in begun:
+            part += 1
+        assert (array == 1).all()
+        array[:] = 0
+    assert _gram_levels._page_tasks(array, 1) == []
+    assert _gram_levels._page_tasks(array[:249], 2) == []
+
+
+@pytest.mark.parametrize("n_grams, threads, shares", [
+    ([1, 1, 1, 7, 0, 5, 5], 2, [[0, 1, 2, 3], [5, 6]]),
+    ([9, 0, 1, 1, 1], 2, [[0], [2, 3, 4]]),
+    ([4, 4, 4, 4], 3, [[0, 1], [2], [3]]),
+    ([0, 3], 3, [[1], [], []]),
+    ([0, 0], 2, [[], []]),
+])  # fmt: skip
+def test_threads_share_n_grams_and_not_pieces(n_grams, threads, shares):
+    n_grams = np.array(n_grams)
+    found = _gram_levels._shares(n_grams, np.cumsum(n_grams) - n_grams, threads)
+    assert [pieces.tolist() for pieces in found] == shares
+
+
+def test_a_share_of_pieces_can_be_cancelled(monkeypatch):
+    monkeypatch.setattr(_gram_levels, "_PIECE_BITS", 0)
+    done = []
+    monkeypatch.setattr(_gram_levels, "split", lambda *args: done.append(args))
+    monkeypatch.setattr(_gram_levels, "is_cancelled", lambda: len(done) == 2)
+    tokens, ends = np.arange(9, dtype=np.uint32), np.array([9])
+    words = word_level(tokens, ends, 9, 1)
+    with pytest.raises(Cancelled):
+        next_level(words, 9, tokens, ends, 2, 1)
+    assert len(done) == 2
+
+
+def test_a_long_document_is_counted_in_pieces():
+    rng = np.random.default_rng(0)
+    ends = np.array([5, 2_600_000, 2_600_003])
+    numbers = rng.integers(0, 1000, (2, ends[-1]), dtype=np.uint32)
+    columns = rng.permutation(2000).reshape(2, 1000).astype(np.int32)
+    columns[:, ::7] = -1
+    counter, rows = RowCounter(2000), CountedRows()
+    rows.begin(3)
+    counter.load([(numbers[0], columns[0], 1), (numbers[1], columns[1], 3)], ends, 0, 3)
+    calls = 1
+    while (status := counter.count(rows)) != DONE:
+        assert status == PAUSED
+        calls += 1
+    # 5.2 million n-grams, a million at a time
+    assert calls == 6
+    indices, counts = np.empty(rows.nnz, np.int32), np.empty(rows.nnz, np.int64)
+    counter.write(rows, indices, counts)
+    for row, (a, b) in enumerate(itertools.pairwise([0, *ends.tolist()])):
+        found = np.concatenate([columns[0, numbers[0, a:b]], columns[1, numbers[1, a : b - 2]]])
+        here = slice(*rows.ends[row : row + 2])
+        wanted = np.unique(found[found >= 0], return_counts=True)
+        np.testing.assert_array_equal(indices[here], wanted[0])
+        np.testing.assert_array_equal(counts[here], wanted[1])
 
 
 def test_kernels_refuse_what_lies_beyond_the_end():

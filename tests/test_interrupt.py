@@ -13,10 +13,12 @@ import numpy as np
 import pytest
 
 import fastlin
-from fastlin import SGDClassifier, _scores
+from fastlin import SGDClassifier, _scores, _text_rows
+from fastlin._core.documents import PAUSED
 from fastlin._learner import make_learner
 from fastlin._parallel import Cancelled, aside, feed, is_cancelled, n_threads, run
 from fastlin._sgd import make_rule
+from fastlin._text_rows import BlocksOutput
 
 # Far more than it takes, and far less than the fits would.
 PATIENCE = 60
@@ -294,3 +296,43 @@ def test_ctrl_c_ends_the_feeding():
     threading.Thread(target=interrupt).start()
     with pytest.raises(KeyboardInterrupt):
         feed(iter(int, 1), work, 2)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("method", ["fit_transform", "transform"])
+def test_ctrl_c_is_seen_within_a_document_that_is_counted(method, n_jobs, monkeypatch):
+    vectorizer = fastlin.CountVectorizer(n_jobs=n_jobs).fit(["spam eggs"])
+    calls, take = [], BlocksOutput.take
+
+    class Interrupted:
+        """A counter that is interrupted where it pauses."""
+
+        def __init__(self, counter):
+            self.write, self._count = counter.write, counter.count
+
+        def count(self, rows):
+            calls.append(self._count(rows))
+            os.kill(os.getpid(), signal.SIGINT)
+            end = time.monotonic() + PATIENCE
+            while not is_cancelled() and time.monotonic() < end:
+                time.sleep(0.001)
+            return calls[-1]
+
+    monkeypatch.setattr(
+        BlocksOutput, "take",
+        lambda self, counter, *rest: take(self, Interrupted(counter), *rest),
+    )
+    with pytest.raises(KeyboardInterrupt):
+        getattr(vectorizer, method)(["spam eggs " * 600_000])
+    assert calls == [PAUSED]
+    assert vectorizer.get_feature_names_out().tolist() == ["eggs", "spam"]
+
+
+def test_counting_looks_whether_it_is_given_up(monkeypatch):
+    vectorizer = fastlin.CountVectorizer(vocabulary=["spam"])
+    documents = ["spam " * 1_200_000]
+    assert vectorizer.transform(documents).sum() == 1_200_000
+    monkeypatch.setattr(_text_rows, "is_cancelled", lambda: True)
+    with pytest.raises(Cancelled):
+        vectorizer.transform(documents)

@@ -393,7 +393,7 @@ cdef class RowCounter:
     cdef fl_text_status _count(self, CountedRows rows) noexcept nogil:
         """Finish rows until all are done, a buffer ends (that of `rows` if no source is left) or it
         is time to pause."""
-        cdef int64_t begin, end, n, budget = BUDGET // 8, row = rows.n_rows
+        cdef int64_t begin, end, n, before, budget = BUDGET // 8, row = rows.n_rows
         cdef int64_t *ends = &rows._ends[0]
         cdef fl_text_status status = FL_TEXT_DONE
         cdef Source *source
@@ -404,11 +404,14 @@ cdef class RowCounter:
                 self.begun, self.source, self.done = True, 0, 0
             while self.source < self.n_sources and status == FL_TEXT_DONE:
                 source = &self.sources[self.source]
-                n = end - begin - source.n_units + 1
-                if n > 0:
-                    status = fl_text_add_columns(
-                        &self.t, source.numbers + begin, n, source.columns, &self.done)
-                if status == FL_TEXT_DONE:
+                n, before = max(end - begin - source.n_units + 1, 0), self.done
+                status = fl_text_add_columns(
+                    &self.t, source.numbers + begin, min(n, before + budget), source.columns,
+                    &self.done)
+                budget -= self.done - before
+                if status == FL_TEXT_DONE and self.done < n:
+                    status = FL_TEXT_PAUSED
+                elif status == FL_TEXT_DONE:
                     self.source, self.done = self.source + 1, 0
                     if self.source == self.n_sources:
                         fl_text_finish(&self.t)
@@ -420,7 +423,7 @@ cdef class RowCounter:
                 ends[row + 1] = ends[row] + self.t.n_entries
                 row += 1
                 self.begun = False
-                budget -= self.n_sources * (end - begin) + 16
+                budget -= 16
         rows.n_rows = row
         if status != FL_TEXT_DONE or self.first + row == self.stop:
             return status
