@@ -16,13 +16,13 @@ from ._gram_levels import Level
 from ._parallel import run
 from ._text_rows import BlocksOutput, CsrArrays
 
-__all__ = ["Counting", "Found", "Source", "counted", "sources_of"]
+__all__ = ["Counting", "Found", "counted", "sources_of"]
 
 # What kernels write counts in.
 _COUNTED = tuple(np.dtype(kind) for kind in (np.int32, np.int64, np.float32, np.float64))
 
 # Numbers by position, their columns, and of how many units these are.
-Source = tuple[np.ndarray, np.ndarray, int]
+_Source = tuple[np.ndarray, np.ndarray, int]
 
 
 class Found(NamedTuple):
@@ -53,7 +53,7 @@ class Counting:
         self._free: list[RowCounter] = []
 
     def take(
-        self, number: int, sources: list[Source], ends: np.ndarray, first: int, stop: int,
+        self, number: int, sources: list[_Source], ends: np.ndarray, first: int, stop: int,
         first_row: int,
     ) -> None:
         """Count documents first to stop - 1 of what they were found in, of which row `first_row` is
@@ -92,7 +92,7 @@ def counted(
     return counting.rows(n_jobs)
 
 
-def sources_of(levels: list[Level], shortest: int, columns: np.ndarray) -> list[Source]:
+def sources_of(levels: list[Level], shortest: int, columns: np.ndarray) -> list[_Source]:
     """Return what rows of n-grams of `shortest` units or more are counted from; `columns` are those
     of all numbers, which those of a level are behind those below."""
     begins = np.cumsum([0, *map(len, levels)]).tolist()

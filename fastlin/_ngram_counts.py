@@ -1,12 +1,12 @@
 """From documents to rows of counts by a vocabulary, which is learned on the way or given.
 
 Words that are learned are brought in order, then the n-grams of them, length by length
-(_gram_levels.py). For characters there are two passes: documents to the numbers of their n-grams,
-in the order in which the table gave them; then, once it is known which columns these have, numbers
-to sorted rows. By a vocabulary that is known, both are done of a block before the next is read.
-Threads learn a table each; where they bring its n-grams in order, their lists are made one in
-between. A column hangs on the name of its n-gram only, so that the matrix does not depend on the
-number of threads.
+(_gram_levels.py). Otherwise there are two passes: documents to the numbers of their n-grams, in the
+order in which the table gave them; then, once it is known which columns these have, numbers to
+sorted rows. By a vocabulary that is known, too: where a block is counted before the next is read,
+rows and columns drive the table out of the cache, and both passes take longer. Threads learn a
+table each; where they bring its n-grams in order, their lists are made one in between. A column
+hangs on the name of its n-gram only, so that the matrix does not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ __all__ = ["Frequencies", "count_by", "learn"]
 
 # Tokens whose documents are counted at a time: their entries lie in the second cache.
 _COUNTED_TOKENS = 1 << 15
+
 
 class _Part(NamedTuple):
     """The n-grams of a table in order: their numbers and names, in how many documents each is, and
@@ -94,13 +95,8 @@ def learn(
     standard = analysis._is_standard()
     tables = [new_table() for _ in range(n_threads(n_jobs) if standard else 1)]
     of_words = standard and analysis.analyzer == "word"
-    taken: dict[int, Found] = {}
-    _read(analysis, X, tables, True, taken.__setitem__, only_words=of_words)
-    found = [taken[k] for k in range(len(taken))]
-    n_rows = sum(len(part.ends) for part in found)
-    if n_rows == 0:
-        raise ValueError("X must have at least one document, got none.")
-    choice = functools.partial(choose, n_rows=n_rows)
+    found = _read(analysis, X, tables, learns=True, only_words=of_words)
+    choice = functools.partial(choose, n_rows=sum(len(part.ends) for part in found))
     if of_words:
         return _by_levels(found, tables, analysis.ngram_range, with_totals, choice, n_jobs, dtype)
     if len(tables) > 1 and keeps_all:
@@ -124,10 +120,10 @@ def _by_levels(
         if sum(map(len, levels)) > np.iinfo(np.int32).max:
             refuse(TOO_LARGE, 0)
     nodes, found_in = _nodes(words, levels, n_jobs)
-    counted = slice(sum(map(len, levels[: shortest - 1])), None)
-    _refuse_none(found_in[counted])
+    long_enough = slice(sum(map(len, levels[: shortest - 1])), None)
+    _refuse_none(found_in[long_enough])
     wanted = np.zeros(len(found_in), bool)
-    wanted[counted] = choose(Frequencies(found_in[counted], None))
+    wanted[long_enough] = choose(Frequencies(found_in[long_enough], None))
     features, columns, documents = placed(levels, nodes.before, wanted, n_jobs)
     if with_totals:
         total = np.concatenate([level.total for level in levels])[features]
@@ -274,17 +270,9 @@ def count_by(
     """Count by a vocabulary; n-grams that it lacks are left out."""
     standard = analysis._is_standard()
     table, columns = vocabulary.table(analysis._units()[2] if standard else 0, not standard)
-    # A kernel takes the address of the first column, also where no row has any.
-    columns = columns if len(columns) else np.full(1, -1, np.int32)
-    n_rows = len(X) if hasattr(X, "__len__") else None
-    counting = Counting(len(vocabulary), dtype, n_rows)
-    tables = [table] * (n_threads(n_jobs) if standard else 1)
-    _read(analysis, X, tables, learns=False,
-          take=functools.partial(counting.take_found, columns=columns))
-    rows = counting.rows(n_jobs)
-    if len(rows.indptr) == 1:
-        raise ValueError("X must have at least one document, got none.")
-    return rows
+    threads = n_threads(n_jobs) if standard else 1
+    found = _read(analysis, X, [table] * threads, learns=False)
+    return counted(found, [columns] * threads, len(vocabulary), n_jobs, dtype)
 
 
 # Documents to numbers
@@ -306,26 +294,30 @@ def _reader(
 
 def _read(
     analysis: TextAnalysis, X: Any, tables: list[NgramTable], learns: bool,
-    take: Callable[[int, Found], None], only_words: bool = False,
-) -> None:
-    """Find the numbers of all documents, a table for each thread, or those of their words alone.
-    Threads hand them to `take`, with the number of the block; they are lost after that."""
+    only_words: bool = False,
+) -> list[Found]:
+    """Return the numbers of all documents, a table for each thread, or those of their words
+    alone."""
     stop_words = word_table(analysis._compiled_stop_words())
     readers = [
         (k, _reader(analysis, table, stop_words, learns, only_words))
         for k, table in enumerate(tables)
     ]
-    if not analysis._is_standard():
-        for k, part in enumerate(_read_features(analysis, check_documents(X), readers[0][1])):
-            take(k, part)
-        return
+    taken: dict[int, Found] = {}
 
     def read(fed: Iterator[NumberedBlock]) -> None:
         place, reader = readers.pop()
         for number, first_row, block in fed:
-            take(number, _read_block(block, first_row, reader, place))
+            taken[number] = _read_block(block, first_row, reader, place)
 
-    feed(numbered(text_blocks(analysis, X, "surrogatepass")), read, len(readers))
+    if analysis._is_standard():
+        feed(numbered(text_blocks(analysis, X, "surrogatepass")), read, len(readers))
+    else:
+        features = _read_features(analysis, check_documents(X), readers[0][1])
+        taken.update(enumerate(features))
+    if not taken:
+        raise ValueError("X must have at least one document, got none.")
+    return [taken[k] for k in range(len(taken))]
 
 
 def _read_block(block: Block, first_row: int, reader: NgramReader, place: int) -> Found:
@@ -386,11 +378,7 @@ def _part(found: list[Found], place: int, table: NgramTable, with_totals: bool) 
     """Order the n-grams of a table."""
     n = table.n_numbers
     documents = _frequencies(found, place, n)
-    wanted = documents > 0
-    if not wanted.any():
-        nothing = np.empty(0, np.int64)
-        return _Part(nothing, (np.empty(0, np.uint8), nothing), nothing, nothing)
-    features, names = ordered(nodes_of(table), wanted, 1)
+    features, names = ordered(nodes_of(table), documents > 0, 1)
     total = _totals(found, place, n)[features] if with_totals else None
     return _Part(features, names, documents[features].astype(np.int64), total)
 

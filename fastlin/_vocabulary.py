@@ -234,8 +234,7 @@ def ordered(
     plus what stands between.
     """
     if nodes.is_word.any():
-        features = np.flatnonzero(wanted)
-        features = features[np.argsort(word_ranks(nodes, wanted)[features])]
+        features = _ordered_words(nodes, wanted)
         return features, named(nodes, features, n_jobs)
     depth = np.empty(len(wanted), np.int32)
     write_depths(nodes.is_word, nodes.before, depth)
@@ -290,9 +289,9 @@ def _levels(nodes: Nodes, depth: np.ndarray, needed: np.ndarray) -> list[np.ndar
     return levels
 
 
-def word_ranks(nodes: Nodes, needed: np.ndarray) -> np.ndarray:
-    """Return the place of each word that is needed in their order; by number."""
-    words = np.flatnonzero(nodes.is_word.astype(bool) & needed)
+def _ordered_words(nodes: Nodes, wanted: np.ndarray) -> np.ndarray:
+    """Return the numbers that are wanted, all of words, in the order of these."""
+    words = np.flatnonzero(wanted)
     starts, lengths = nodes.last[words].astype(np.int64), nodes.before[words].astype(np.int64)
     keys = np.empty((2, len(words)), np.uint64)
     write_word_keys(nodes.arena, starts, lengths, *keys)
@@ -314,9 +313,7 @@ def word_ranks(nodes: Nodes, needed: np.ndarray) -> np.ndarray:
             for a, n in zip(starts[tied].tolist(), lengths[tied].tolist(), strict=True)
         ]
         order[begin:end] = tied[sorted(range(len(tied)), key=texts.__getitem__)]
-    rank = np.zeros(len(needed), np.uint32)
-    rank[words[order]] = np.arange(len(words))
-    return rank
+    return words[order]
 
 
 def words_in_order(
@@ -330,7 +327,7 @@ def words_in_order(
     names, ranks = zip(
         *run([functools.partial(_named_words, table) for table in tables], n_jobs), strict=True
     )
-    whole = MergedNames(names, [np.zeros(len(rank), np.int64) for rank in ranks], n_jobs)
+    whole = MergedNames(names, None, n_jobs)
     text, ends = whole.names
     if len(whole) >= np.iinfo(np.int32).max or len(text) >= np.iinfo(np.uint32).max:
         refuse(TOO_LARGE, 0)
@@ -346,17 +343,15 @@ def words_in_order(
 def _words_in_order(table: NgramTable) -> tuple[Nodes, np.ndarray]:
     """Return the words of a table, which has nothing else, in order, and their places by number."""
     nodes = nodes_of(table)
-    rank = word_ranks(nodes, np.ones(len(nodes.last), bool))
-    order = np.empty(len(rank), np.int64)
-    order[rank] = np.arange(len(rank))
+    order = _ordered_words(nodes, np.ones(len(nodes.last), bool))
+    rank = np.empty(len(order), np.uint32)
+    rank[order] = np.arange(len(order), dtype=np.uint32)
     return Nodes(nodes.is_word, nodes.before[order], nodes.last[order], nodes.arena), rank
 
 
 def _named_words(table: NgramTable) -> tuple[Names, np.ndarray]:
     """Return the names of the words of a table in order, and their places by number."""
     words, rank = _words_in_order(table)
-    if not len(rank):
-        return (np.empty(0, np.uint8), np.empty(0, np.int64)), rank
     return named(words, np.arange(len(rank)), 1), rank
 
 
@@ -374,7 +369,7 @@ def _characters_named(
     """Return the names of n-grams of characters, one behind the other, and where each ends; `depth`
     is of how many each is."""
     ends = np.cumsum(depth[features], dtype=np.int64)
-    codes = np.empty(ends[-1], np.uint32)
+    codes = np.empty(ends[-1] if len(ends) else 0, np.uint32)
     write_characters(nodes.before, nodes.last, features, ends, codes)
     text = codes.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
     sizes = 1 + sum((codes >= limit).astype(np.int64) for limit in (0x80, 0x800, 0x10000))
@@ -388,7 +383,7 @@ def named(
     """Return the names of words and their n-grams, one behind the other, and where each ends."""
     ends = np.empty(len(features), np.int64)
     write_name_ends(nodes.is_word, nodes.before, nodes.last, features, ends)
-    names = np.empty(ends[-1], np.uint8)
+    names = np.empty(ends[-1] if len(ends) else 0, np.uint8)
     tasks = [
         functools.partial(
             write_names, *nodes, features[k : k + _PIECE], ends[k : k + _PIECE],

@@ -257,6 +257,16 @@ def test_what_cannot_be_learned():
             cls().fit("spam")
         with pytest.raises(TypeError, match="Row 1"):
             cls().fit(["spam", None])
+    known = CountVectorizer(vocabulary=["spam"])
+    for analyzer in ("word", str.split):
+        known.set_params(analyzer=analyzer)
+        with pytest.raises(ValueError, match=r"one-dimensional collection .* of shape \(\);"):
+            known.transform(np.array("abc"))
+        with pytest.raises(TypeError, match="X must be an iterable of documents, got <class 'list"):
+            known.transform(list)
+        with pytest.raises(ValueError, match="at least one document"):
+            known.transform([])
+    assert CountVectorizer(vocabulary=[""]).transform(["spam"]).toarray().tolist() == [[0]]
     with pytest.raises(NotFittedError):
         TfidfVectorizer(vocabulary=["spam"]).transform(["spam"])
     with pytest.raises(TypeError, match="Row 0: every feature must be str, got 3"):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastlin import CountVectorizer, _merged_names
-from fastlin._core.names import order_of_keys
+from fastlin._core.names import merge, order_of_keys
 from fastlin._merged_names import MergedNames
 
 WORDS = st.lists(st.lists(st.text("ab\u00e9\U0001f600 ", min_size=1), unique=True), min_size=2,
@@ -41,6 +41,11 @@ def test_merged_names(lists, piece, n_jobs, random):
                 if word in words)
             for word in wanted
         ]
+        bare = MergedNames([names_of(words) for words in lists], None, n_jobs)
+        assert bare.counts is None and words_of(bare.names) == wanted
+        assert [place.tolist() for place in bare.places] == [
+            place.tolist() for place in whole.places
+        ]
         which = np.array([random.random() < 0.5 for _ in wanted], bool)
         kept = whole.kept(which)
         assert words_of(kept) == [word for word, is_kept in zip(wanted, which, strict=True)
@@ -63,6 +68,15 @@ def test_threads_learn_the_same(params, monkeypatch):
         for X in (several.fit_transform(texts), several.transform(texts)):
             assert several.vocabulary_ == one.vocabulary_
             assert (X != one.transform(texts)).nnz == 0
+
+
+@pytest.mark.parametrize("missing", [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)])
+def test_counts_are_of_both_lists_or_none(missing):
+    names, place = names_of(["spam"]), np.empty(1, np.int64)
+    counts = [None if k in missing else np.empty(2, np.int64) for k in range(3)]
+    with pytest.raises(ValueError):
+        merge(*names, 0, 1, *names, 0, 1, *counts[:2], place, place, np.empty(9, np.uint8),
+              np.empty(2, np.int64), counts[2])  # fmt: skip
 
 
 @given(st.lists(st.integers(0, 3) | st.integers(0, 2**64 - 1), max_size=60))

@@ -47,13 +47,13 @@ def merge(
     b_ends: NDArray[np.int64],
     j: int,
     b_stop: int,
-    a_count: NDArray[np.int64],
-    b_count: NDArray[np.int64],
+    a_count: NDArray[np.int64] | None,
+    b_count: NDArray[np.int64] | None,
     a_place: NDArray[np.int64],
     b_place: NDArray[np.int64],
     names: NDArray[np.uint8],
     ends: NDArray[np.int64],
-    counts: NDArray[np.int64],
+    counts: NDArray[np.int64] | None,
 ) -> int: ...
 def keep(
     names: NDArray[np.uint8],
