@@ -306,7 +306,8 @@ class Gram:
                 min(per_call, _MOST_FACES - start))
             if whole:
                 break
-            some = some[inside[some] != 0]
+            # the kernel has moved those that are left to the front, where R has them, too
+            some = places[inside[places] != 0]
         return square
 
     def _factor(self, some: np.ndarray, l2: float) -> np.ndarray | None:

@@ -79,6 +79,40 @@ def test_steps_are_those_of_fresh_solutions(l1, positive, l2, most):
     assert left  # not all of them are empty
 
 
+@pytest.mark.parametrize("per_call", [1, 3 * 12 * 12])
+@pytest.mark.parametrize("l2", [0.0, 0.3])
+@pytest.mark.parametrize("l1, positive", [(0.2, False), (2.0, False), (0.1, True)])
+def test_a_face_that_goes_on_in_further_calls_is_the_same(l1, positive, l2, per_call, monkeypatch):
+    """Columns that are left are counted once, and their factor goes with them."""
+    longest = 0
+    for seed in range(20):
+        G, q, whole = model(seed)
+        first = np.random.default_rng(seed).normal(size=12)
+        first = np.abs(first) if positive else first
+        first[::5] = 0.0
+        answers = []
+        for most in (1e12, per_call):
+            monkeypatch.setattr(_gram, "_PER_CALL", most)
+            called = []
+            with monkeypatch.context() as patch:
+                run = _primal.to_face_minimum
+                patch.setattr(_primal, "to_face_minimum",
+                              lambda *data, run=run, called=called: called.append(1) or run(*data))
+                gram = Gram.__new__(Gram)
+                gram.matrix = G
+                w, v = first.copy(), q - G @ first
+                square = whole - first @ (2 * q - G @ first)
+                square = gram._to_face_minimum(np.arange(12), l1, l2, positive, w, v, square)
+            answers.append((w, v, square))
+            assert len(called) == 1 or most == per_call
+            longest = max(longest, len(called))
+        for one, several in zip(*answers, strict=True):
+            np.testing.assert_allclose(several, one, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(v, q - G @ w, atol=1e-9)
+        assert square == pytest.approx(whole - w @ (2 * q - G @ w), abs=1e-9)
+    assert longest > 1
+
+
 def test_what_is_no_descent_is_not_taken():
     """A factor of another matrix: nothing changes."""
     G, q, whole = model(3)

@@ -266,7 +266,8 @@ def to_face_minimum(const double[:, ::1] G, int64_t[::1] places, double l1, doub
             whole = t == 1
             for i in range(k - 1, -1, -1):
                 j = places[i]
-                if not whole and d[i] * w[j] < 0 and -w[j] / d[i] <= t:
+                # one that ends at 0 by rounding has got there, too
+                if not whole and (w[j] + t * d[i] == 0 or (d[i] * w[j] < 0 and -w[j] / d[i] <= t)):
                     w[j] = 0
                     _leave(R, k, i)
                     k -= 1
