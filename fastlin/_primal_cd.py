@@ -20,6 +20,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ._blocks import matvec
 from ._core import primal_cd as _primal
 from ._face import Face
 from ._gram import MOST_TURNS, Gram, GramPath, is_for_products
@@ -35,10 +36,8 @@ from ._working_set import first_of, largest_l1, violations, working_set
 __all__ = ["Search", "solve"]
 
 _NO_WEIGHTS = np.empty(0)
-# A round on a working set ends at this share of the gap, and the share falls where rounds get
-# nowhere.
-_ROUGHLY = 0.3
-_SMALLEST_SHARE = 1e-12
+# A round on a working set ends at this share of the gap, which falls where rounds get nowhere.
+_ROUGHLY, _SMALLEST_SHARE = 0.3, 1e-12
 # Beginnings by products of pairs end at this share of tol: the search finds the same gap, but for
 # roundings.
 _WITHIN = 0.9
@@ -87,9 +86,10 @@ _MOST_FACE_STEPS, _FEW_PRODUCTS, _MOST_PRODUCTS, _NEAR = 10, 12, 100, 1e-4
 _WORTH = 0.1
 _FIRST_DAMPING, _LEAST_DAMPING = 1e-3, 1e-9
 # Their columns are rounded to single precision for a gap of at least this: they take two thirds of
-# the memory, and of the time that reading it takes. A search that has got nowhere as often as
-# brings its share down to this goes on with the values as they are.
-_LEAST_ROUNDED_TOL, _LEAST_ROUNDED_SHARE = 1e-6, 1e-4
+# the memory, and of the time that reading it takes. A search whose gap stays while its objective
+# falls by no more than this share of itself is at the optimum of the rounded columns, and if it has
+# got nowhere as often as brings its share down to this, it goes on with the values as they are.
+_LEAST_ROUNDED_TOL, _LEAST_ROUNDED_SHARE, _ROUNDED_FALL = 1e-6, 1e-4, 1e-12
 # Losses that are flat beyond a point; a penalty is weak from this share of the largest on, and how
 # far apart those on the way to it are, and their gap
 _FLAT = ("squared_hinge", "squared_epsilon_insensitive")
@@ -113,9 +113,14 @@ def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
                              max_iter, start)
             if begun.converged:
                 return begun
-            turns = begun.n_iter
-            # values beyond those of single precision leave nothing to go on from
-            if np.isfinite(begun.coef).all() and np.isfinite(begun.intercept):
+            turns, given = begun.n_iter, np.inf
+            if start is not None:
+                z = matvec(problem.X, start.coef, start.intercept)
+                given = problem.primal(z, start.coef)
+            # values beyond those of single precision may have cost the weights that there were
+            if begun.certificate.objective < given:
+                if turns >= max_iter:
+                    return begun
                 start = begun
         return _down_to(Search(problem), problem, tol, max_iter, start, turns)
     # most of what a search takes on little data is the price of calls
@@ -188,7 +193,7 @@ class Search:
                 np.maximum(w, 0.0, out=w)
         part.problem = problem
         part.begin(w, b)
-        share, dual, last = _ROUGHLY, -np.inf, np.inf
+        share, dual, last, before = _ROUGHLY, -np.inf, np.inf, np.inf
         while True:
             v = part.look()
             violation = violations(problem, w, v)
@@ -201,16 +206,18 @@ class Search:
             # just below alpha_max no weight at all may be good enough, and would surprise
             some = w.any() or not problem.l1 or violation.max(initial=0.0) <= _ROUNDING * problem.l1
             good = some and certificate.relative_gap <= tol
+            stuck = certificate.gap > 0.5 * last
+            ended = stuck and before - objective <= _ROUNDED_FALL * objective
             lost = part.is_rounded and (
-                share < _LEAST_ROUNDED_SHARE or not np.isfinite(certificate.gap))
+                (ended and share < _LEAST_ROUNDED_SHARE) or not np.isfinite(certificate.gap))
             if good or lost or turns >= max_iter:
                 b = part.intercept()
                 certificate = part.certificate(certificate)
                 good = good and (not part.is_rounded or certificate.relative_gap <= tol)
                 return Fit(w, b, max(1, turns), certificate, good)
-            if certificate.gap > 0.5 * last:
+            if stuck:
                 share = max(0.1 * share, _SMALLEST_SHARE)
-            last = certificate.gap
+            last, before = certificate.gap, objective
             worth = part.worth(violation)
             chosen = working_set(w, worth, part.smallest_set, part.new_at_least)
             if part.begins_with_few and not w.any():

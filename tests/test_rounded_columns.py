@@ -6,7 +6,7 @@ from layouts import LAYOUTS
 from scipy import sparse
 
 from fastlin import _primal_cd, as_rows
-from fastlin._primal_cd import solve
+from fastlin._primal_cd import Search, solve
 from fastlin._problem import Problem
 from fastlin._transpose import Columns
 
@@ -95,9 +95,83 @@ def test_what_single_precision_cannot_hold_is_finished_in_double(size, monkeypat
         expected.certificate.objective, rel=2e-4 if fit.converged else 1e-2)
 
 
-@pytest.mark.parametrize("max_iter", [1, 2, 3])
-def test_turns_on_either_copy_count(max_iter):
+def searches(monkeypatch):
+    """What searches are given and return, as they come: (type of the columns, start, turns,
+    answer)."""
+    seen, run = [], Search.run
+
+    def noted(self, problem, tol, max_iter, start=None, turns=0):
+        fit = run(self, problem, tol, max_iter, start, turns)
+        seen.append((self.columns.dtype, start, turns, fit))
+        return fit
+
+    monkeypatch.setattr(Search, "run", noted)
+    return seen
+
+
+def test_turns_on_either_copy_count(monkeypatch):
+    """A column that varies by less than a rounding, so that the first search comes to its end."""
+    rng = np.random.default_rng(3)
+    dense = rng.normal(size=(60, 8)) * (rng.random((60, 8)) < 0.5)
+    dense[:, 0] = (1.0 + 1e-9 * np.arange(-30, 30)) * 1e3
+    y = np.where(np.arange(60) + 5 * rng.normal(size=60) > 30, 1.0, -1.0)
+    p = Problem(X=as_rows(sparse.csr_matrix(dense)), y=y, loss="log_loss", weight=NONE, l1=1e-8)
+    seen = searches(monkeypatch)
+    max_iter = solve(p, 1e-4, 5000, SEED).n_iter - 1
+    assert seen[0][3].n_iter < max_iter
+    seen.clear()
+    fit = solve(p, 1e-4, max_iter, SEED)
+    (first, _, none, begun), (second, start, turns, last) = seen
+    assert first == np.float32 and second == np.float64
+    assert none == 0 and start is begun and turns == begun.n_iter > 0
+    assert fit is last and fit.n_iter == max_iter
+
+
+def test_no_second_copy_where_no_turn_is_left(monkeypatch):
     dense = sparse.random(80, 40, 0.3, random_state=2).toarray()
     p = problem(sparse.csr_matrix(dense), dense, "log_loss", l1=1e-5)
-    fit = solve(p, 1e-6, max_iter, SEED)
-    assert not fit.converged and fit.n_iter <= max_iter + 1
+    seen = kinds_of_columns(monkeypatch)
+    for max_iter in (1, 2, 3):
+        seen.clear()
+        fit = solve(p, 1e-6, max_iter, SEED)
+        assert not fit.converged and max_iter <= fit.n_iter <= max_iter + 1
+        assert seen == [np.float32]
+
+
+@pytest.mark.parametrize("max_iter", [1, 2, 5, 200])
+@pytest.mark.parametrize("size", [1e39, 1e-60], ids=["infinite", "lost"])
+def test_a_start_is_not_given_up_for_a_worse_answer(size, max_iter):
+    """It has a weight whose column single precision cannot hold."""
+    rng = np.random.default_rng(3)
+    dense = rng.normal(size=(60, 8)) * (rng.random((60, 8)) < 0.5)
+    y = np.where(dense[:, 0] + 2 * dense[:, 1] > 0, 1.0, -1.0)
+    dense[:, 1] *= size
+    p = Problem(X=as_rows(sparse.csr_matrix(dense)), y=y, loss="log_loss", weight=NONE,
+                l1=min(1e-2, 1e-2 * size))
+    best = Search(p).run(p, 1e-12, 200)
+    assert best.coef[1] != 0
+    fit = solve(p, 1e-4, max_iter, SEED, best)
+    assert fit.certificate.objective <= best.certificate.objective * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "squared_epsilon_insensitive"])
+def test_slow_searches_are_not_taken_for_lost_ones(loss, monkeypatch):
+    """Under a weak penalty the gap stays for several rounds in which the objective still falls."""
+    rng = np.random.default_rng(0)
+    n, d, length = 300, 3000, 40
+    share = 1.0 / np.arange(1, d + 1)
+    columns = rng.choice(d, n * length, p=share / share.sum())
+    X = sparse.csr_matrix((np.ones(n * length), (np.repeat(np.arange(n), length), columns)), (n, d))
+    X.sum_duplicates()
+    X = sparse.csr_matrix(X / np.sqrt(np.asarray(X.multiply(X).sum(axis=1))))
+    z = X @ (5 * rng.normal(size=d) * (rng.random(d) < 0.05)) + 0.3 * rng.normal(size=n)
+    y = z if loss == "squared_epsilon_insensitive" else np.where(z > np.median(z), 1.0, -1.0)
+    p = Problem(X=as_rows(X), y=y, loss=loss, weight=NONE, l1=1e-5,
+                loss_parameter=0.1 if loss == "squared_epsilon_insensitive" else 1.0)
+    seen = kinds_of_columns(monkeypatch)
+    fit = solve(p, 1e-5, 2000, SEED)
+    assert fit.converged and seen == [np.float32]
+    # by the bare number of such rounds it is given up
+    monkeypatch.setattr(_primal_cd, "_ROUNDED_FALL", np.inf)
+    solve(p, 1e-5, 2000, SEED)
+    assert seen[1:] == [np.float32, np.float64]
