@@ -80,9 +80,9 @@ class Model:
         self._known[new] = True
 
     def varying(self, chosen: np.ndarray) -> np.ndarray:
-        """Those of the columns for which the intercept can't stand."""
+        """Those of the columns for which the intercept can't stand, nor a weight of 0."""
         self.need(chosen)
-        return chosen[(self.curvature[chosen] > 0) | (self.mean[chosen] == 0)]
+        return chosen[self.curvature[chosen] > 0]
 
     def pieces(self, chosen: np.ndarray) -> list[tuple[int, int]]:
         """Bounds of runs of chosen columns that take about 50 ms each."""

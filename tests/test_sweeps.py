@@ -111,3 +111,30 @@ def test_only_most_of_many_entries_are_for_them(monkeypatch):
     monkeypatch.setattr(_sweeps, "_EVERY", 2)
     weighted = Problem(X=p.X, y=p.y, loss="log_loss", weight=some, l1=1e-4, fit_intercept=True)
     assert solve(weighted, 1e-8, 5000, SEED).converged
+
+
+@pytest.mark.parametrize("l1", [1e-2, 1e-4])
+def test_columns_of_rows_without_weight_get_none(l1, monkeypatch):
+    """Nothing would take it back: no turn moves along a column without curvature."""
+    dense, rng = rows(n=200)
+    weight = (np.arange(200) < 50).astype(float)
+    dense[:, 3] = weight == 0
+    p = Problem(X=as_rows(sparse.csr_matrix(dense)), y=np.where(rng.random(200) < 0.85, 1.0, -1.0),
+                loss="log_loss", weight=weight, l1=l1, fit_intercept=False)
+    monkeypatch.setattr(_sweeps, "_LEAST", 0.0)
+    monkeypatch.setattr(_sweeps, "_HEAVIEST", 15)
+    taken = []
+    monkeypatch.setattr(_primal_cd, "Sweeps", lambda *a: taken.append(a) or Sweeps(*a))
+    fit = solve(p, 1e-6, 1000, SEED)
+    assert taken and fit.converged and fit.coef[3] == 0
+
+
+def test_a_constant_column_is_left_to_the_intercept(monkeypatch):
+    """Where all are constant there is nothing to sweep over."""
+    monkeypatch.setattr(_sweeps, "_LEAST", 0.0)
+    y = np.where(np.arange(60) < 40, 1.0, -1.0)
+    p = Problem(X=as_rows(sparse.csr_matrix(np.full((60, 2), 3.0))), y=y, loss="log_loss",
+                weight=NONE, l1=1e-6, fit_intercept=True)
+    fit = solve(p, 1e-8, 50, SEED)
+    assert fit.converged and not fit.coef.any()
+    assert fit.intercept == pytest.approx(np.log(2))
