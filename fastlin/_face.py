@@ -24,7 +24,7 @@ import numpy as np
 from ._core import primal_cd as _primal
 from ._parallel import Cancelled, is_cancelled
 from ._problem import Problem
-from ._quadratic import Model, add_columns
+from ._quadratic import Model, add_columns, in_turn
 
 __all__ = ["Face"]
 
@@ -71,7 +71,7 @@ class Face:
     def _slopes(self, r: np.ndarray) -> np.ndarray:
         """(X - 1 c^T)^T r of the chosen weights"""
         out = np.empty(len(self.chosen))
-        for start, stop in self.pieces:
+        for start, stop in in_turn(self.pieces):
             _primal.slopes(self.columns, self.chosen, r, out, start, stop)
         return out - self.mean * float(r.sum())
 

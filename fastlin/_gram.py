@@ -17,7 +17,7 @@ from ._core.rows import Rows
 from ._lapack import factored, matmul
 from ._parallel import Cancelled, is_cancelled
 from ._problem import Certificate, Fit, Problem
-from ._quadratic import Model, add_columns, entries_of
+from ._quadratic import Model, add_columns, entries_of, in_turn
 from ._row_slices import columns_taken, rows_taken
 from ._scores import rows_per_call
 from ._solve import is_little
@@ -260,7 +260,7 @@ class Gram:
         inside = w[self._members]
         before = inside.copy()
         v = np.empty(len(inside))
-        for start, stop in self._model.pieces(self._members):
+        for start, stop in in_turn(self._model.pieces(self._members)):
             _primal.slopes(self._model.columns, self._members, r, v, start, stop)
         square = self._model.square(r) if dual else 0.0
         turns, enough = 0, 0.3 * goal

@@ -9,7 +9,7 @@ acceleration; Bertrand & Massias 2021).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
@@ -17,8 +17,8 @@ from ._core import primal_cd as _primal
 from ._core.rows import Rows
 from ._parallel import Cancelled, is_cancelled
 
-__all__ = ["Descent", "Model", "add_columns", "heaviest_first", "settle_heaviest",
-           "within"]  # fmt: skip
+__all__ = ["Descent", "Model", "add_columns", "heaviest_first", "in_turn",
+           "settle_heaviest", "within"]  # fmt: skip
 
 _NO_WEIGHTS = np.empty(0)
 # Entries per call of a kernel: about 50 ms.
@@ -45,6 +45,14 @@ def _pieces(columns: Rows, chosen: np.ndarray) -> list[tuple[int, int]]:
     return list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
 
 
+def in_turn(pieces: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The pieces, until a thread's work is cancelled."""
+    for piece in pieces:
+        if is_cancelled():
+            raise Cancelled
+        yield piece
+
+
 def entries_of(columns: Rows, chosen: np.ndarray) -> int:
     """Stored entries of chosen columns."""
     if columns.indptr is None:
@@ -54,7 +62,7 @@ def entries_of(columns: Rows, chosen: np.ndarray) -> int:
 
 def add_columns(columns: Rows, chosen: np.ndarray, w: np.ndarray, out: np.ndarray) -> None:
     """out += sum_j w_j x_j over the chosen columns"""
-    for start, stop in _pieces(columns, chosen):
+    for start, stop in in_turn(_pieces(columns, chosen)):
         _primal.add_columns(columns, chosen, w, out, start, stop)
 
 
@@ -72,9 +80,7 @@ class Model:
     def need(self, chosen: np.ndarray) -> None:
         """Find the means and curvatures of columns."""
         new = chosen[~self._known[chosen]]
-        for start, stop in _pieces(self.columns, new):
-            if is_cancelled():
-                raise Cancelled
+        for start, stop in in_turn(_pieces(self.columns, new)):
             _primal.moments(self.columns, new, self.h, self.total, self.each, self.free, self.mean,
                             self.curvature, start, stop)
         self._known[new] = True
@@ -137,8 +143,6 @@ class Descent:
         """Up to `most` turns, until one lowers the objective by no more than `enough`."""
         last = self.turns + most
         while self.turns < last:
-            if is_cancelled():
-                raise Cancelled
             done = self._turn(1 if self._accelerate else last - self.turns, enough)
             if self._accelerate:
                 self._note()
@@ -155,7 +159,7 @@ class Descent:
         if len(self._pieces) > 1:
             turns = 1
         model = self._model
-        for start, stop in self._pieces:
+        for start, stop in in_turn(self._pieces):
             done, part, self.r_sum = _primal.descend(
                 model.columns, self._chosen, self._l1, self._l2, self._positive, model.free,
                 model.h, model.total, model.each, model.mean, model.curvature, self.w, self.r,
@@ -179,7 +183,7 @@ class Descent:
         if model.free:
             model.centre(r, self.r_sum)
             self.r_sum = 0.0
-        for start, stop in self._pieces:
+        for start, stop in in_turn(self._pieces):
             _primal.slopes(model.columns, self._chosen, r, v, start, stop)
         square = model.square(r)
         return 0.5 * square + self._penalty(self.w[self._chosen]) - dual(v, square, float(r @ u))

@@ -23,7 +23,7 @@ from ._core import primal_cd as _primal
 from ._gram import add_products
 from ._parallel import Cancelled, is_cancelled
 from ._problem import Problem
-from ._quadratic import Model, add_columns
+from ._quadratic import Model, add_columns, in_turn
 
 __all__ = ["Sweeps", "is_for_sweeps"]
 
@@ -109,7 +109,7 @@ class Sweeps:
     def _slopes(self, r: np.ndarray) -> np.ndarray:
         """x_j.r of the heaviest columns"""
         out = np.empty(len(self._heavy))
-        for start, stop in self._model.pieces(self._heavy):
+        for start, stop in in_turn(self._model.pieces(self._heavy)):
             _primal.slopes(self._columns, self._heavy, r, out, start, stop)
         return out
 

@@ -22,7 +22,7 @@ __all__ = ["Columns", "transposed"]
 _PIECE, _SHARE, _LEAST_PIECE = 1 << 21, 64, 1 << 15
 # Groups of columns that entries are first written to hold at most this share of all; bits for the
 # row and the column within its group
-_GROUPS, _GROUPS_PER_CALL, _BITS = 128, 16, 31
+_GROUPS, _BITS = 128, 31
 # Share of the entries from which on all columns are written together, and how many times some are
 # before: each time all of X is looked through
 _MOST_AT_ONCE, _FEW_TIMES = 0.7, 24
@@ -144,11 +144,14 @@ class Columns:
         longest = int(np.diff(self._ends[first])[several].max(initial=0))
         entry, buffer = np.empty(longest, np.int32), np.empty(longest, self._dtype)
         heads = np.empty(int(np.diff(first).max()), np.int64)
-        for start in range(0, len(several), _GROUPS_PER_CALL):
+        full = np.arange(_PIECE, X.nnz, _PIECE)
+        bounds = np.unique(
+            np.r_[0, np.searchsorted(self._ends[first], full, "right"), len(several)])
+        for start, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
             if is_cancelled():
                 raise Cancelled
             _transpose.gather(self._ends, first, bits, *self._arrays, entry, buffer, heads, start,
-                              min(start + _GROUPS_PER_CALL, len(several)))
+                              stop)
         return True
 
     def _grow(self, size: int) -> None:

@@ -214,20 +214,6 @@ def test_a_good_start_needs_no_turn(loss):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("intercept", [False, True])
-@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix])
-def test_a_start_with_a_weight_of_a_column_that_is_empty_now(loss, intercept, storage):
-    dense = np.random.default_rng(0).normal(size=(80, 6))
-    p = problem(storage(dense), dense, loss, l1=1e-3, fit_intercept=intercept)
-    start = solve(p, 1e-6, 1000, SEED)
-    j = int(np.argmax(np.abs(start.coef)))
-    dense[:, j] = 0.0
-    p = replace(p, X=as_rows(storage(dense)))
-    fit = check(p, dense, start=start)
-    assert fit.coef[j] == 0
-
-
-@pytest.mark.parametrize("loss", LOSSES)
 def test_turns_are_bounded(loss):
     X, dense = LAYOUTS[0].make(60, 25)
     for most in (1, 2, 7):

@@ -49,6 +49,23 @@ def test_a_row_of_more_entries_than_a_piece(monkeypatch):
     np.testing.assert_array_equal(transposed(as_rows(sparse.csr_matrix(dense))).toarray(), dense.T)
 
 
+def test_groups_are_sorted_in_pieces(monkeypatch):
+    """A call takes some entries, not some groups, which hold a share of all: threads can stop."""
+    calls, gather = [], _transpose._transpose.gather
+
+    def noted(ends, first, bits, rows, values, entry, buffer, heads, start, stop):
+        calls.append((start, stop, ends[first[stop]] - ends[first[start]]))
+        gather(ends, first, bits, rows, values, entry, buffer, heads, start, stop)
+
+    monkeypatch.setattr(_transpose._transpose, "gather", noted)
+    monkeypatch.setattr(_transpose, "_PIECE", 100)
+    X = sparse.random(60, 500, 0.2, "csr", random_state=0)
+    assert (transposed(as_rows(X)).to_csr() != X.T.tocsr()).nnz == 0
+    starts, stops, entries = zip(*calls, strict=True)
+    assert starts[0] == 0 and starts[1:] == stops[:-1]
+    assert sum(entries) == X.nnz and max(entries) <= 100 + X.nnz // 128 + 60
+
+
 def test_nothing_stored():
     columns = transposed(as_rows(sparse.csr_matrix((3, 5))))
     assert columns.shape == (5, 3)
