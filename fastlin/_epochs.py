@@ -184,8 +184,9 @@ def train(
         else:
             loss = learner.visit(X, y, weight, order.next(), order.fetch)
             progress.judge(learner, loss, validate)
-    if puts_off:
+    if puts_off and learner.has_debts:
         learner.settle(X)
+        progress.check_finite(learner, at_end=True)
     return progress.report
 
 
@@ -238,12 +239,13 @@ class Progress:
         if plan.callback is not None or plan.verbose:
             _tell(plan, entry, last=not self.goes_on)
 
-    def check_finite(self, learner: Any) -> None:
+    def check_finite(self, learner: Any, at_end: bool = False) -> None:
         """Stop at an overflow: a model of NaN helps nobody."""
         if not learner.is_finite():
+            when = "training" if at_end else f"epoch {self.report.n_iter + 1}"
             raise ValueError(
-                f"Floating-point overflow in epoch {self.report.n_iter + 1}: the steps are too "
-                "long for these data. " + SHORTER_STEPS
+                f"Floating-point overflow in {when}: the steps are too long for these data. "
+                + SHORTER_STEPS
             )
 
 

@@ -218,7 +218,7 @@ class _Steps:
         return np.abs(w).sum(dtype=np.float64) if l1 else 0.0, _sgd.squares(w) if l2 else 0.0
 
     def is_finite(self) -> bool:
-        """Whether no weight has overflowed."""
+        """Whether no weight has overflowed, nor what steps hang on."""
         numbers = np.isfinite(self.intercepts).all() and np.isfinite(self.state["sum_loss"])
         return bool(numbers) and self._has_finite_weights()
 
@@ -443,10 +443,20 @@ class JointLearner(_Steps):
         return _joint.packed_norms(ISA, self.rule, *self._optimizer, self.state["t"], self._packed)
 
     def _has_finite_weights(self) -> bool:
-        finite = self._packed is not None and bool(np.isfinite(self._sums).all())
-        if not finite and (finite := super()._has_finite_weights()):
+        if self._packed is not None and np.isfinite(self._sums).all():
+            return True
+        finite = super()._has_finite_weights() and self._has_finite_moments()
+        if finite:
             self._sums.fill(0)
         return finite
+
+    def _has_finite_moments(self) -> bool:
+        """Whether no square of a gradient has overflowed: the weights of its column would stay as
+        they are for ever. Steps on packed arrays don't look, so that it shows at their end."""
+        if self._packed is not None:
+            return bool(np.isfinite(self._packed[:, 1 : 1 + len(self.moments)]).all())
+        flat = self.moments.ravel()
+        return bool(_rows.first_non_finite(flat, 0, len(flat)) < 0)
 
     def weights(self, averaged: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """(W, b) of shapes (K, d) and (K,): the averages, if there are any and they are wanted."""

@@ -202,6 +202,8 @@ def run_epochs(
         active = [k for k in active if tasks[k].progress.goes_on]
     if puts_off and any(task.learner.has_debts for task in tasks):
         _settle(tasks, load, len(sequence), n_jobs)
+        for task in tasks:
+            task.progress.check_finite(task.learner, at_end=True)
     return entries
 
 

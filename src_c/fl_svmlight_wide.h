@@ -314,7 +314,10 @@ FL_INLINE __m512d wide_values(const fl_svm_places *places, __m256i length, __m51
     uint32_t points;
     __m512d value;
     if (are_fractions(text, lanes) && !above(length, 8, lanes)) {
-        return small_fractions(places, text, length, bad);
+        value = small_fractions(places, text, length, bad);
+        /* nothing, before text that looks like it */
+        *bad |= _mm256_testn_epi32_mask(length, length);
+        return value;
     }
     __mmask8 negative = _mm512_cmpeq_epi64_mask(
         _mm512_and_si512(text, _mm512_set1_epi64(0xFF)), _mm512_set1_epi64('-'));

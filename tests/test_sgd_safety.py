@@ -121,6 +121,20 @@ def test_overflow_is_an_error_that_says_what_to_do():
     assert not hasattr(model, "coef_")
 
 
+@pytest.mark.parametrize("penalty", [None, "l2"])
+@pytest.mark.parametrize("optimizer", ["adagrad", "rmsprop", "adam", "adadelta"])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix], ids=["dense", "sparse"])
+@pytest.mark.parametrize("dtype, huge", [(np.float32, 1e25), (np.float64, 1e170)])
+def test_squares_of_gradients_that_overflow_are_an_error(dtype, huge, kind, optimizer, penalty):
+    """A column whose sum of squares is infinite would never move again."""
+    rows, y = kind(np.full((4, 3), huge, dtype)), [1, 0, 1, 0]
+    model = SGDClassifier("log_loss", penalty=penalty, optimizer=optimizer, max_iter=3, tol=None)
+    with pytest.raises(ValueError, match="overflow in (training|epoch 1): .*Scale the columns"):
+        model.fit(rows, y)
+    with pytest.raises(ValueError, match="overflow in partial_fit"):
+        model.partial_fit(rows, y, classes=[0, 1])
+
+
 def test_an_overflow_in_partial_fit_leaves_the_model_as_it_was():
     model = SGDClassifier("log_loss", learning_rate="constant", eta0=0.1)
     model.partial_fit(X, Y, classes=["no", "yes"])

@@ -225,6 +225,19 @@ def test_no_numbers(word):
             parsed(f"{word} 3:2\n".encode())
 
 
+@pytest.mark.parametrize("entry", ["%d:0.5", "%d:0.123456", "%d:0.12345678901234567", "%d:1"])
+@pytest.mark.parametrize("following", ["\n.5 1:0.5\n", "\n", "", " .5:1 60:0.5\n", " 50:.5\n"])
+def test_an_empty_value_is_no_number(entry, following):
+    """Nor where what follows looks like one, or what a buffer holds behind the text."""
+    for n in range(1, 41):
+        before = "1 " + " ".join(entry % j for j in range(1, n + 1))
+        for head in ("", f"{before} 45:0.5\n" * 5):
+            line = 1 + head.count("\n")
+            text = f"{head}{before} {n + 1}:{following}".encode()
+            with pytest.raises(ValueError, match=f"line {line}: the value of '{n + 1}:'"):
+                load_svmlight_file(text)
+
+
 @pytest.mark.parametrize("word", ["inf", "-inf", "+Infinity", "NaN", "nan", "-INF"])
 def test_infinite_and_nan_are_refused(word):
     with pytest.raises(
