@@ -31,15 +31,13 @@ from ._prepare import prepared, with_columns_of
 from ._problem import Problem
 from ._random import spawn_seed
 from ._reductions import is_reduced
+from ._row_centre import fits_single
 from ._row_slices import rows_taken
-from ._scores import longest_square
 from ._shared_newton import shared_passes
 from ._solve import PEER_SOLVERS, solve
 
 __all__ = ["fit_classes", "fit_exact_together", "fits_exactly_together"]
 
-# Squares of rows up to this size are far from overflow in float32.
-_MOST_SINGLE = 1e30
 # Rows whose mean is the centre
 _SAMPLE = 4096
 # The hinge loss, whose dual variables stand at corners, needs shrinking: `_dual_cd`, one by one.
@@ -175,7 +173,7 @@ def _go_on_alone(stream: DualStream, model: DualModel, seed: np.ndarray) -> None
 
 def _is_tame(rows: Rows) -> bool:
     """Whether values are neither too large nor too far from 0 for sums of their squares."""
-    return longest_square(rows) <= _MOST_SINGLE and Shift.of(rows) is None
+    return fits_single(rows) and Shift.of(rows) is None
 
 
 def _prepare(stream: DualStream) -> None:

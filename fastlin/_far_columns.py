@@ -17,9 +17,11 @@ from typing import TypeVar
 import numpy as np
 
 from ._core.rows import Rows, make_rows
+from ._data import as_rows
 from ._joint_problem import JointFit, JointProblem
 from ._parallel import Cancelled, is_cancelled
 from ._problem import Fit, Problem
+from ._row_centre import fits_single
 
 __all__ = ["Shift", "all_near_zero", "near_zero", "rounded"]
 
@@ -43,15 +45,19 @@ def near_zero(problem: _Problem, start: _Fit | None,
 
 def all_near_zero(problems: list[_Problem], starts: list[_Fit | None],
                   solve: Callable[[list[_Problem], list[_Fit | None]], list[_Fit]]) -> list[_Fit]:
-    """The same for several problems on the same rows."""
-    X = problems[0].X
+    """The same for several problems on the same rows, which are in double where their squares would
+    not fit single precision."""
+    X, dtype = problems[0].X, problems[0].X.dtype
+    if dtype == np.float32 and not fits_single(X):
+        X = as_rows(X, np.float64)
+        problems = [replace(problem, X=X) for problem in problems]
     shift = Shift.of(X) if problems[0].fit_intercept else None
     if shift is None:
         return solve(problems, starts)
     moved = shift.taken_off(X)
     fits = solve([replace(problem, X=moved) for problem in problems],
                  [start and shift.moved(start, 1.0) for start in starts])
-    return [shift.put_back(fit, X.dtype) for fit in fits]
+    return [shift.put_back(fit, dtype) for fit in fits]
 
 
 def rounded(fit: _Fit, dtype: np.dtype, columns: np.ndarray | slice, centre: np.ndarray) -> _Fit:

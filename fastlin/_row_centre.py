@@ -10,10 +10,12 @@ from ._core import dual_cd as _dual_cd
 from ._core.rows import NEAR_BYTES, Rows
 from ._data import as_rows
 from ._parallel import Cancelled, is_cancelled
-from ._scores import rows_per_call
+from ._scores import longest_square, rows_per_call
 
-__all__ = ["centre_of", "in_single", "proximal_weight", "seen_from"]
+__all__ = ["centre_of", "fits_single", "in_single", "proximal_weight", "seen_from"]
 
+# Squares of rows up to this size
+_MOST_SINGLE = 1e30
 # Rows that the centre is the mean of: any vector is exact, one near the mean is fast.
 _ROWS = 4096
 # nu over the mean of |x - c|^2: ten times more costs two to three times as many epochs, ten times
@@ -50,9 +52,15 @@ def proximal_weight(mean_square: float, l2: float, bend: float) -> float:
     return max(_NU * mean_square, 2.0 * l2 / bend)
 
 
+def fits_single(X: Rows) -> bool:
+    """Whether in single precision squares of rows are far from overflow, and steps along rows, which
+    go by the inverse, from vanishing."""
+    return longest_square(X) <= _MOST_SINGLE
+
+
 def in_single(X: Rows, n_outputs: int = 1) -> Rows:
     """X with values of float32 where weights would not fit the cache in double."""
-    if X.dtype == np.float32 or X.shape[1] * n_outputs * 8 <= NEAR_BYTES:
+    if X.dtype == np.float32 or X.shape[1] * n_outputs * 8 <= NEAR_BYTES or not fits_single(X):
         return X
     try:
         return as_rows(X, np.float32)

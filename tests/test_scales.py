@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from fastlin import (
     ConvergenceWarning,
@@ -78,3 +79,20 @@ def test_rows_so_long_that_squares_vanish():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = LinearSVR().fit(A * 1e21, A[:, 0] + THREE)
     assert np.isfinite(model.coef_).all() and model.duality_gap_ <= 1
+
+
+@pytest.mark.parametrize("size", [1e18, 1e24])
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("make_model, more", [
+    (LogisticRegression, {}), (LinearSVC, {}), (LinearSVC, {"loss": "hinge"}),
+])  # fmt: skip
+def test_float32_rows_whose_squares_single_precision_does_not_hold(
+    make_model, more, n_classes, size
+):
+    X = sparse.random(200, 5000, density=0.004, random_state=1, format="csr")
+    y = np.argmax(X @ np.random.default_rng(0).normal(size=(5000, n_classes)), axis=1)
+    X = (X * size).astype(np.float32)
+    model = make_model(tol=1e-3, **more).fit(X, y)
+    assert model.coef_.dtype == np.float32
+    assert np.max(model.duality_gap_) <= model.tol
+    assert model.score(X, y) == 1.0
