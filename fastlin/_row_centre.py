@@ -53,8 +53,8 @@ def proximal_weight(mean_square: float, l2: float, bend: float) -> float:
 
 
 def fits_single(X: Rows) -> bool:
-    """Whether in single precision squares of rows are far from overflow, and steps along rows, which
-    go by the inverse, from vanishing."""
+    """Whether in single precision squares of rows are far from overflow, and steps along them from
+    vanishing."""
     return longest_square(X) <= _MOST_SINGLE
 
 
