@@ -133,6 +133,10 @@ class BlocksOutput:
         # Blocks that others stand before, which are still on their way.
         self._held: dict[int, CountedRows] = {}
         self._next = self._n_rows = self._nnz = 0
+        if most:
+            # In the caller's thread, which may have memory left from the last matrix: pages that
+            # threads get anew take up to a third of their time in a virtual machine.
+            self._segments.append(_Segment(most, dtype))
 
     def take(
         self, counter: TextHasher | RowCounter, number: int, n_rows: int, first_row: int
@@ -165,7 +169,7 @@ class BlocksOutput:
         self._n_rows += rows.n_rows
         self._nnz += nnz
         if not self._segments or self._segments[-1].used + nnz > len(self._segments[-1].data):
-            size = max(nnz, self._nnz if self._segments else self._most)
+            size = self._nnz
             if not self._most and self._expected_rows is not None and self._n_rows:
                 # Memory that is not used in the end costs nothing.
                 left = self._expected_rows - self._n_rows
