@@ -46,7 +46,7 @@ class Counting:
         As for `BlocksOutput`.
     """
 
-    def __init__(self, n_columns: int, dtype: Any, n_rows: int | None, most: int = 0):
+    def __init__(self, n_columns: int, dtype: Any, n_rows: int, most: int):
         self._n_columns, self._dtype = n_columns, np.dtype(dtype)
         kernel = self._dtype if self._dtype in _COUNTED else np.dtype(np.int64)
         self._output = BlocksOutput(kernel, n_rows, most)

@@ -138,7 +138,9 @@ class Descent:
         problem = self.problem
         slopes, self.h = self.slopes, self.bends
         if self.floor:
-            curvatures = self.bends / self.share
+            # a row of weight 0, which one is left out by, has no say
+            curvatures = np.divide(self.bends, self.share, out=np.zeros_like(self.bends),
+                                   where=self.share > 0)
             least = self.floor * curvatures.max(initial=1e-3)
             self.h = self.share * np.maximum(curvatures, least, out=curvatures)
         gradient, first, second = moments(problem.X, slopes, self.h)

@@ -135,17 +135,22 @@ class Sweeps:
         return b + self._settle(w, r, h, total)
 
     def _best_common(self, w: np.ndarray, pull: float, bend: float) -> float:
-        """The best change of the intercept, or of all heaviest weights, if none changes sign."""
-        problem, edge = self._problem, 0.0
-        if not problem.fit_intercept:
-            own = w[self._heavy]
-            pull -= problem.l1 * float(np.sign(own).sum()) + problem.l2 * float(own.sum())
-            bend += problem.l2 * len(own)
-            # those at 0 cost either way
-            edge = problem.l1 * float(np.count_nonzero(own == 0))
+        """The best change of the intercept, or of all heaviest weights, if none changes sign; 0
+        where the model would rise since some do."""
         if not bend > 0:
             return 0.0
-        return float(np.sign(pull)) * max(abs(pull) - edge, 0.0) / bend
+        if self._problem.fit_intercept:
+            return pull / bend
+        l1, l2, own = self._problem.l1, self._problem.l2, w[self._heavy]
+        slope = pull - l1 * float(np.sign(own).sum()) - l2 * float(own.sum())
+        # those at 0 cost either way
+        size = max(abs(slope) - l1 * float(np.count_nonzero(own == 0)), 0.0)
+        change = float(np.sign(slope)) * size / (bend + l2 * len(own))
+        new = own + change
+        fall = (pull * change - 0.5 * bend * change * change
+                - l1 * float(np.abs(new).sum() - np.abs(own).sum())
+                - 0.5 * l2 * float(new @ new - own @ own))
+        return change if fall > 0 else 0.0
 
     def _settle(self, w: np.ndarray, r: np.ndarray, h: np.ndarray, total: float) -> float:
         """Turns over the heaviest columns by their products: the change of the intercept."""

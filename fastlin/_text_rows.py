@@ -126,7 +126,7 @@ class BlocksOutput:
     """
 
     def __init__(self, dtype: Any, n_rows: int | None, most: int = 0):
-        self._dtype, self._expected_rows, self._most = dtype, n_rows, most
+        self._dtype, self._expected_rows = dtype, n_rows
         self._lock = threading.Lock()
         self._segments: list[_Segment] = []
         self._free: list[CountedRows] = []
@@ -170,7 +170,7 @@ class BlocksOutput:
         self._nnz += nnz
         if not self._segments or self._segments[-1].used + nnz > len(self._segments[-1].data):
             size = self._nnz
-            if not self._most and self._expected_rows is not None and self._n_rows:
+            if self._expected_rows is not None and self._n_rows:
                 # Memory that is not used in the end costs nothing.
                 left = self._expected_rows - self._n_rows
                 expected = nnz + _expected(self._nnz, self._n_rows, left)
