@@ -21,10 +21,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ._core import primal_cd as _primal
 from ._parallel import Cancelled, is_cancelled
 from ._problem import Problem
-from ._quadratic import Model, add_columns, in_turn
+from ._quadratic import Model, add_columns, slopes_along
 
 __all__ = ["Face"]
 
@@ -70,9 +69,7 @@ class Face:
 
     def _slopes(self, r: np.ndarray) -> np.ndarray:
         """(X - 1 c^T)^T r of the chosen weights"""
-        out = np.empty(len(self.chosen))
-        for start, stop in in_turn(self.pieces):
-            _primal.slopes(self.columns, self.chosen, r, out, start, stop)
+        out = slopes_along(self.columns, self.chosen, self.pieces, r)
         return out - self.mean * float(r.sum())
 
     def direction(self, most: int, damping: float) -> tuple[np.ndarray, int]:

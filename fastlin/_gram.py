@@ -17,7 +17,7 @@ from ._core.rows import Rows
 from ._lapack import factored, matmul
 from ._parallel import Cancelled, is_cancelled
 from ._problem import Certificate, Fit, Problem
-from ._quadratic import Model, add_columns, entries_of, in_turn
+from ._quadratic import Model, add_columns, entries_of, slopes_along
 from ._row_slices import columns_taken, rows_taken
 from ._scores import rows_per_call
 from ._solve import is_little
@@ -259,9 +259,7 @@ class Gram:
         places = self._slot[chosen].astype(np.int64)
         inside = w[self._members]
         before = inside.copy()
-        v = np.empty(len(inside))
-        for start, stop in in_turn(self._model.pieces(self._members)):
-            _primal.slopes(self._model.columns, self._members, r, v, start, stop)
+        v = slopes_along(self._model.columns, self._members, self._model.pieces(self._members), r)
         square = self._model.square(r) if dual else 0.0
         turns, enough = 0, 0.3 * goal
         per_call = int(np.clip(_PER_CALL / max(1, len(places) * len(inside)), 1, 20))

@@ -18,7 +18,7 @@ from ._core.rows import Rows
 from ._parallel import Cancelled, is_cancelled
 
 __all__ = ["Descent", "Model", "add_columns", "heaviest_first", "in_turn",
-           "settle_heaviest", "within"]  # fmt: skip
+           "settle_heaviest", "slopes_along", "within"]  # fmt: skip
 
 _NO_WEIGHTS = np.empty(0)
 # Entries per call of a kernel: about 50 ms.
@@ -64,6 +64,15 @@ def add_columns(columns: Rows, chosen: np.ndarray, w: np.ndarray, out: np.ndarra
     """out += sum_j w_j x_j over the chosen columns"""
     for start, stop in in_turn(_pieces(columns, chosen)):
         _primal.add_columns(columns, chosen, w, out, start, stop)
+
+
+def slopes_along(columns: Rows, chosen: np.ndarray, pieces: Iterable[tuple[int, int]],
+                 r: np.ndarray) -> np.ndarray:
+    """x_j.r of the chosen columns, in these pieces"""
+    out = np.empty(len(chosen))
+    for start, stop in in_turn(pieces):
+        _primal.slopes(columns, chosen, r, out, start, stop)
+    return out
 
 
 class Model:
@@ -179,12 +188,11 @@ class Descent:
 
     def gap(self, dual: Callable[[np.ndarray, float, float], float], u: np.ndarray) -> float:
         """The duality gap of the problem on these columns alone; r is centred by it."""
-        model, r, v = self._model, self.r, np.empty(len(self._chosen))
+        model, r = self._model, self.r
         if model.free:
             model.centre(r, self.r_sum)
             self.r_sum = 0.0
-        for start, stop in in_turn(self._pieces):
-            _primal.slopes(model.columns, self._chosen, r, v, start, stop)
+        v = slopes_along(model.columns, self._chosen, self._pieces, r)
         square = model.square(r)
         return 0.5 * square + self._penalty(self.w[self._chosen]) - dual(v, square, float(r @ u))
 

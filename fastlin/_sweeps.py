@@ -23,7 +23,7 @@ from ._core import primal_cd as _primal
 from ._gram import add_products
 from ._parallel import Cancelled, is_cancelled
 from ._problem import Problem
-from ._quadratic import Model, add_columns, in_turn
+from ._quadratic import Model, add_columns, slopes_along
 
 __all__ = ["Sweeps", "is_for_sweeps"]
 
@@ -108,10 +108,7 @@ class Sweeps:
 
     def _slopes(self, r: np.ndarray) -> np.ndarray:
         """x_j.r of the heaviest columns"""
-        out = np.empty(len(self._heavy))
-        for start, stop in in_turn(self._model.pieces(self._heavy)):
-            _primal.slopes(self._columns, self._heavy, r, out, start, stop)
-        return out
+        return slopes_along(self._columns, self._heavy, self._model.pieces(self._heavy), r)
 
     def turn(self, w: np.ndarray, r: np.ndarray, h: np.ndarray) -> float:
         """One turn on the model with the residuals r and the row weights h, from the weights w;
