@@ -185,7 +185,7 @@ CALLERS = {
     "_blocks.py", "_cells.py", "_centred.py", "_class_counts.py", "_columns.py", "_count_rows.py",
     "_counts.py",
     "_data.py", "_delimited.py", "_dual_cd.py", "_gram_levels.py",
-    "_dual_lanes.py", "_dual_newton.py", "_epochs.py", "_face.py", "_gram.py", "_homotopy.py",
+    "_dual_lanes.py", "_dual_newton.py", "_epochs.py", "_gram.py", "_homotopy.py",
     "_isa.py",
     "_category_hashes.py", "_column_scales.py", "_far_columns.py", "_hstack.py", "_indicators.py",
     "_joint_dual.py", "_joint_dual_newton.py", "_joint_model.py",
