@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .generators import load
-from .measure import has_peer, in_turns, peak, print_table, ratio, timed
+from .measure import has_peer, in_turns, on_two_threads, peak, print_table, ratio, timed
 
 __all__ = ["run"]
 
@@ -39,7 +39,8 @@ def _folds(n: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
             [rows[rows % FOLDS == f] for f in range(FOLDS)])
 
 
-def _together(X: Any, y: np.ndarray, Cs: list[float], intercept: bool, tol: float = GAP) -> list:
+def _together(X: Any, y: np.ndarray, Cs: list[float], intercept: bool, tol: float = GAP,
+              n_jobs: int | None = None) -> list:
     """The models of all folds and strengths, each with its certificate, and their scores."""
     from fastlin import LogisticRegression
     from fastlin._onepass import fit_together
@@ -49,7 +50,7 @@ def _together(X: Any, y: np.ndarray, Cs: list[float], intercept: bool, tol: floa
         LogisticRegression(C=C, tol=tol, fit_intercept=intercept, random_state=0)
         for C in Cs for _ in train
     ]
-    out = fit_together(models, X, y, train * len(Cs), test * len(Cs))
+    out = fit_together(models, X, y, train * len(Cs), test * len(Cs), n_jobs=n_jobs)
     right = [
         np.mean(m.classes_[(p > 0).astype(int)] == y[rows])
         for m, p, rows in zip(models, out, test * len(Cs), strict=True)
@@ -184,6 +185,18 @@ def _memory_row(X: Any, y: np.ndarray, title: str, C: float) -> list:
     return [title, *(f"{peak / (64 * d):.2f}" for peak in (sgd, exact)), f"{lines / (64 * d):.2f}"]
 
 
+def _thread_row(X: Any, y: np.ndarray, title: str, C: float, rounds: int) -> list:
+    """Seconds that pass for 32 models in one thread and in two, and what that makes."""
+    Cs = [C * step for step in np.geomspace(STEPS[0], STEPS[-1], 2 * len(STEPS))]
+
+    def search(n_jobs: int) -> list:
+        return _together(X, y, Cs, False, n_jobs=n_jobs)
+
+    found = on_two_threads(search, rounds)
+    return [title, f"{np.median(found.one):.2f}", f"{np.median(found.two):.2f}",
+            str(found.cpu), str(found.wall), 1.8]
+
+
 def _run_searches(scale: float, tolerances: dict[str, float]) -> None:
     """Whole searches beside those of the peers, given tolerances at which one fit of LIBLINEAR is
     near enough, by the names of data, as far as they are known."""
@@ -218,7 +231,7 @@ def _run_searches(scale: float, tolerances: dict[str, float]) -> None:
 
 def run(scale: float, rounds: int) -> None:
     """Print the tables."""
-    times, memory, tolerances = [], [], {}
+    times, threads, memory, tolerances = [], [], [], {}
     for name, share, C, most in CASES:
         data = load(name, share * scale)
         X, y = data.X.astype(np.float32), data.y
@@ -226,6 +239,7 @@ def run(scale: float, rounds: int) -> None:
         tasks = {"plain": partial(_together, X, y, Cs, False),
                  "intercept": partial(_together, X, y, Cs, True)}
         memory.append(_memory_row(X, y, data.title, C))
+        threads.append(_thread_row(X, y, data.title, C, rounds))
         if not has_peer("scikit-learn"):
             continue
         X64 = X.astype(np.float64)
@@ -243,6 +257,9 @@ def run(scale: float, rounds: int) -> None:
           "its loosest tolerance that comes as near.\n")
     print_table(("data", "16 models", "with intercept", "one LIBLINEAR fit", "16 / one",
                  "with intercept / one", "at most"), times)
+    print("32 models (8 C) in one thread and in two; seconds that pass, which need two idle cores, "
+          "and CPU seconds over those of the longer thread.\n")
+    print_table(("data", "one thread", "two threads", "CPU", "by the clock", "at least"), threads)
     if has_peer("scikit-learn"):
         _run_searches(scale, tolerances)
     print("Peak memory above the data for 16 float32 models in units of 64 bytes x columns, the "
