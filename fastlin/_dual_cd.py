@@ -23,7 +23,7 @@ from ._epochs import row_order
 from ._parallel import Cancelled, is_cancelled
 from ._problem import Certificate, Fit, Problem
 from ._row_centre import centre_of, in_single, proximal_weight, seen_from
-from ._scores import rows_per_call
+from ._scores import longest_square, rows_per_call
 
 __all__ = ["solve"]
 
@@ -49,6 +49,12 @@ _NEARLY = 10.0
 _WITHIN = 0.9
 # For a gap this small w is summed up afresh: the rounding of many steps shows.
 _DRIFT = 1e-10
+# What a bound may be too low, as a share of a gap that is told without measuring it
+_LITTLE = 0.01
+# Twice the rounding of an operation
+_ROUNDING = 2.0**-52
+# Roundings along a row beside that of the sum: of a step's length, and of its products
+_FEW = 8
 
 
 def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
@@ -100,7 +106,7 @@ class _Best:
         self.objective = few.mean_loss(nothing + self.intercept)
         # the conjugates are 0 at 0
         self.bound, self.dual = 0.0, np.zeros(len(problem.y))
-        # whether the objective, and the bound, came from nothing but the answer
+        # whether the objective came from nothing but the answer, and the bound nearly so
         self.is_measured = self.is_bounded = True
 
     def gap(self, objective: float, bound: float) -> float:
@@ -120,7 +126,8 @@ class _Best:
 
     def _measure(self, ascent: _Ascent, is_last: bool) -> float:
         """The same."""
-        problem, afresh = self.problem, ascent.is_single or self.tol < _DRIFT
+        problem = self.problem
+        afresh = ascent.is_single or self.tol < _DRIFT or not ascent.drift < np.inf
         w = ascent.weights(afresh)
         b = ascent.intercept() if problem.fit_intercept else 0.0
         z = matvec(problem.X, w, b)
@@ -137,15 +144,15 @@ class _Best:
             self.is_measured = True
         feasible = problem.project(ascent.a)
         lost = problem.weighted(ascent.a - feasible)
-        exact = afresh and not lost.any()
-        bound, doubt = self._bound(feasible, lost, penalty, z - b, ascent.lengths)
-        open_ = self.gap(self.objective, bound + doubt) <= self.tol < self.gap(
-            self.objective, bound)
-        if doubt > 0 and (open_ or is_last):
-            v = problem.l2 * w - rmatvec(problem.X, lost)
+        bound, doubt = self._bound(feasible, lost, penalty, z - b, ascent)
+        short = self.gap(self.objective, bound) > self.tol
+        may_do = is_last or self.gap(self.objective, bound + doubt) <= self.tol
+        if doubt > 0 and short and may_do:
+            v = rmatvec(problem.X, problem.weighted(feasible))
             bound, doubt = problem.dual(feasible, v), 0.0
         if bound > self.bound:
-            self.bound, self.dual, self.is_bounded = bound, feasible.copy(), exact
+            self.bound, self.dual = bound, feasible.copy()
+            self.is_bounded = doubt <= _LITTLE * (self.objective - bound)
         return self.gap(objective, bound + doubt)
 
     def recall(self, start: Fit) -> None:
@@ -179,24 +186,27 @@ class _Best:
         return objective - bound, self.is_good
 
     def _bound(self, feasible: np.ndarray, lost: np.ndarray, penalty: float, z: np.ndarray,
-               lengths: np.ndarray) -> tuple[float, float]:
+               ascent: _Ascent) -> tuple[float, float]:
         """A lower bound of D at the feasible dual variables, and what D may be above it.
 
-        They came from others that lead to w, with responses z = Xw, by losing `lost`, and with it
-        w lost q = sum_i lost_i x_i / l2. |w - q|^2 = |w|^2 - 2 w.q + |q|^2, where w.q is known
-        from z and |q| is at most a sum of lengths: no pass over the rows is needed.
+        They came from others that lead to w up to rounding, with responses z = Xw, by losing
+        `lost`, and with it w lost q = sum_i lost_i x_i / l2. |w - q|^2 = |w|^2 - 2 w.q + |q|^2,
+        where w.q is known from z and |q| is at most a sum of lengths; what rounding has made of w
+        is at most the drift: no pass over the rows is needed.
         """
-        value = self.problem.dual(feasible, _NOTHING) - penalty
-        if not lost.any():
-            return value, 0.0
-        longest = float(np.abs(lost) @ lengths)
-        doubt = 0.5 * longest * longest / self.problem.l2
-        return value + float(lost @ z) - doubt, doubt
+        l2, drift = self.problem.l2, ascent.drift
+        value, longest = self.problem.dual(feasible, _NOTHING) - penalty, 0.0
+        if lost.any():
+            value += float(lost @ z)
+            longest = float(np.abs(lost) @ ascent.lengths)
+        blur = drift * (np.sqrt(2 * l2 * penalty) + 0.5 * l2 * drift + longest)
+        doubt = 0.5 * longest * longest / l2
+        return value - doubt - blur, doubt + 2 * blur
 
     def fit(self, n_iter: int, tol: float) -> Fit:
-        """The answer. Its certificate is measured from nothing but the answer itself: what was
-        known on the way, the sum u above all, holds roundings, which a column far from 0 makes
-        large."""
+        """The answer. What was known of it on the way, the sum u above all, holds roundings, which
+        a column far from 0 makes large: unless they are little beside the gap, the certificate is
+        measured from nothing but the answer itself."""
         problem, objective, bound, dual = self.problem, self.objective, self.bound, self.dual
         coef = np.zeros(problem.X.shape[1]) if self.coef is None else self.coef
         if not self.is_measured:
@@ -236,9 +246,12 @@ class _Ascent:
             "fit_intercept": problem.fit_intercept, "nu": 0.0, "cc": 0.0,
             "stride": _STRIDE if n > _MANY_ROWS else 1, "slack": np.inf,
         }
-        self.state = dict.fromkeys(("B", "s", "U", "gap", "objective", "violation"), 0.0)
+        self.state = dict.fromkeys(
+            ("B", "s", "U", "gap", "objective", "violation", "walked"), 0.0)
         self.centre = centre_of(X, problem.weight) if problem.fit_intercept else _NOTHING
         self._measure()
+        # what rounding has made of u, at most, since it was summed up last
+        self.drift, self.longest = 0.0, longest_square(X) ** 0.5
         self.a = np.zeros(n) if start is None else _dual_of(problem, start)
         self.u = np.zeros(X.shape[1], np.float32 if single else np.float64)
         if self.a.any():
@@ -271,7 +284,7 @@ class _Ascent:
         """u, s and U from the dual variables; returns u in double."""
         pull = self.mass * self.a
         exact = rmatvec(self.problem.X, pull)
-        self.u[:] = exact
+        self.u[:], self.drift = exact, 0.0
         if self.problem.fit_intercept:
             b = self.intercept()
             self.state.update(s=float(pull.sum()), U=float(pull @ self.k))
@@ -300,7 +313,8 @@ class _Ascent:
         """Visit the active rows once, and move B."""
         problem, order = self.problem, self.order.next()
         fetch, piece = self.order.fetch, rows_per_call(self.X)
-        self.state.update(gap=0.0, objective=0.0, violation=0.0)
+        self.state.update(gap=0.0, objective=0.0, violation=0.0, walked=0.0)
+        length = float(np.linalg.norm(self.u))
         for start in range(0, len(order), piece):
             if is_cancelled():
                 raise Cancelled
@@ -309,6 +323,9 @@ class _Ascent:
                 self.X, problem.y, problem.weight, self.h, self.k, order[start:stop],
                 fetch[start:stop], self.rule, self.state, self.a, self.logit, self.u, self.resting,
             )
+        # u was never longer than that, and each visit has rounded it once
+        length += self.state["walked"] * self.longest
+        self.drift += _ROUNDING * (len(order) + _FEW) * length
         if problem.fit_intercept:
             self.state["B"] += self.rule["nu"] * self.state["s"]
         if self.of_lines:

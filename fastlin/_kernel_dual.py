@@ -324,7 +324,8 @@ class _Visits:
             "loss": problem.code, "loss_parameter": problem.loss_parameter, "mass": 1.0,
             "fit_intercept": True, "nu": nu, "cc": cc, "stride": 1, "slack": np.inf,
         }
-        self.state = dict.fromkeys(("B", "s", "U", "gap", "objective", "violation"), 0.0)
+        self.state = dict.fromkeys(
+            ("B", "s", "U", "gap", "objective", "violation", "walked"), 0.0)
         self.state["B"] = b
         _dual_cd.logits(self.a * problem.y, self.logit)
 

@@ -45,6 +45,7 @@ struct fl_dual_state {
      * constraint holds, and sum C_i (loss + a p / 2), which is P */
     double gap, objective;
     double violation; /* the largest distance of a row from what its dual variable asks for */
+    double walked;    /* sum |C (a' - a)| */
 };
 
 FL_INLINE double fl_dual_response(const struct fl_dual_rule *rule,
@@ -71,6 +72,7 @@ FL_INLINE double fl_dual_step(const struct fl_dual_rule *rule, struct fl_dual_st
         fl_loss_dual_step(rule->loss, p, y, rule->loss_parameter, *a, h, logit);
     const double change = C * (moved - *a);
     *a = moved;
+    state->walked += fabs(change);
     if (rule->fit_intercept) {
         state->s += change;
         state->U += change * k;

@@ -70,7 +70,8 @@ def one_step(loss, p, y, a, h):
         "loss": LOSS_CODES[loss], "loss_parameter": PARAMETER[loss], "mass": 1.0,
         "fit_intercept": False, "nu": 0.0, "cc": 0.0, "stride": 1, "slack": np.inf,
     }
-    state = dict.fromkeys(("B", "s", "U", "gap", "objective", "violation"), 0.0)
+    state = dict.fromkeys(
+        ("B", "s", "U", "gap", "objective", "violation", "walked"), 0.0)
     for i in range(n):
         u, order = np.array([p[i]]), np.array([i])
         kernel.visit(X, y, NOTHING, h, NOTHING, order, order[1:], rule, state, moved, logit, u,

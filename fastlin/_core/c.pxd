@@ -305,6 +305,7 @@ cdef extern from "fl_dual.h" nogil:
         double gap
         double objective
         double violation
+        double walked
     double fl_dual_response(const fl_dual_rule *rule, const fl_dual_state *state, double dot,
                             double k) noexcept
     void fl_dual_estimate(const fl_dual_rule *rule, fl_dual_state *state, double p, double y,
