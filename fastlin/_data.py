@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ._aligned import huge_empty
+from ._blocks import row_squares
 from ._core import rows as _rows
 from ._core.rows import Rows
 from ._decimal import as_float64
@@ -29,6 +30,8 @@ _PIECE = 1 << 24
 # Entries per call that sorts them
 _SORTED_PIECE = 1 << 22
 _MAX_COLUMNS = np.iinfo(np.int32).max
+# Squares of rows up to this size are of values that float32 holds.
+_FITS_SINGLE = 1e76
 
 
 def as_rows(X: Any, dtype: Any = None) -> Rows:
@@ -81,10 +84,12 @@ def compact_rows(X: Any, dtype: Any = None) -> Rows:
     return _rows.make_rows("signed", *rows.shape, None, signed, rows.indptr, rows.dtype)
 
 
-def rows_of(estimator: Any, X: Any, reset: bool, dtype: Any = None) -> Rows:
-    """`as_rows` for an estimator: compares, or with `reset` stores, column names and number."""
+def rows_of(estimator: Any, X: Any, reset: bool, dtype: Any = None, measured: bool = False) -> Rows:
+    """`as_rows` for an estimator: compares, or with `reset` stores, column names and number. With
+    `measured` CSR rows keep their squares, in which NaN and infinity show: no pass looks for them.
+    """
     check_feature_names(estimator, X, reset)
-    rows = as_rows(X, dtype)
+    rows = _sparse_rows(X, dtype, True) if measured and is_sparse(X) else as_rows(X, dtype)
     check_n_features(estimator, rows.shape[1], reset)
     return rows
 
@@ -236,8 +241,8 @@ def _dense_rows(X: Any, dtype: Any) -> Rows:
     return _rows.make_rows("dense", n, d, values, None, None, kind)
 
 
-def _sparse_rows(X: Any, dtype: Any) -> Rows:
-    """Rows of a scipy sparse matrix or array of any format."""
+def _sparse_rows(X: Any, dtype: Any, measured: bool = False) -> Rows:
+    """Rows of a scipy sparse matrix or array of any format, and if asked for their squares."""
     if getattr(X, "ndim", 2) != 2:
         raise ValueError(
             f"Expected 2D array, got a sparse array of shape {X.shape}. Reshape your data using "
@@ -253,13 +258,20 @@ def _sparse_rows(X: Any, dtype: Any) -> Rows:
         values, indices, indptr = _canonical(values, indices, indptr, (n, d))
     with np.errstate(over="ignore"):
         given, values = values, np.ascontiguousarray(values, dtype=kind)
-    place = _first_non_finite(values)
+    rows, place = _rows.make_rows("csr", n, d, values, indices, indptr, kind), -1
+    if measured:
+        rows._row_squares = row_squares(rows)
+        rows._row_squares.flags.writeable = False
+        rows._longest_square = float(rows._row_squares.max())
+    # squares may overflow where values do not
+    if not measured or not np.isfinite(rows._longest_square):
+        place = _first_non_finite(values)
     if place >= 0:
         row = int(np.searchsorted(indptr, place, side="right")) - 1
         _raise_non_finite(given[place], values[place], row, int(indices[place]))
     if indptr[-1] and _rows.all_ones(values):
         return _ones_rows(n, d, indices, indptr, kind)
-    return _rows.make_rows("csr", n, d, values, indices, indptr, kind)
+    return rows
 
 
 def _ones_rows(n: int, d: int, indices: np.ndarray, indptr: np.ndarray, kind: np.dtype) -> Rows:
@@ -440,7 +452,8 @@ def _retype(X: Rows, dtype: np.dtype) -> Rows:
     with np.errstate(over="ignore"):
         values = huge_empty(X.values.shape, dtype)
         values[...] = X.values
-    place = _first_non_finite(values.reshape(-1))
+    fits = 0 <= X._longest_square <= _FITS_SINGLE
+    place = -1 if fits else _first_non_finite(values.reshape(-1))
     if place >= 0:
         raise ValueError(f"X holds a value too large for {dtype}: {X.values.reshape(-1)[place]}.")
     return _rows.make_rows(X.layout, n, d, values, X.indices, X.indptr, dtype)

@@ -72,7 +72,7 @@ class ExactEstimator(Estimator):
         """(rows, checked target, weights or None)"""
         self._check_params()
         self._check_together()
-        rows = rows_of(self, X, True)
+        rows = rows_of(self, X, True, measured=True)
         y = self._read_target(y, rows.shape[0])
         if self._estimator_type == "regressor":
             check_squares(y)

@@ -34,7 +34,10 @@ def centre_of(X: Rows, weight: np.ndarray) -> np.ndarray:
 
 
 def seen_from(X: Rows, centre: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """(|x_i|^2, x_i.c, |c|^2); an empty centre: there is none, and no x_i.c."""
+    """(|x_i|^2, x_i.c, |c|^2); an empty centre: there is none, and no x_i.c. Nothing of it is to be
+    written to."""
+    if len(centre) == 0 and X._row_squares is not None:
+        return X._row_squares, np.empty(0), 0.0
     n, piece = len(X), rows_per_call(X)
     # of the rows' own type: any vector is exact
     centre = centre.astype(X.dtype)
@@ -63,7 +66,9 @@ def in_single(X: Rows, n_outputs: int = 1) -> Rows:
     if X.dtype == np.float32 or X.shape[1] * n_outputs * 8 <= NEAR_BYTES or not fits_single(X):
         return X
     try:
-        return as_rows(X, np.float32)
+        single = as_rows(X, np.float32)
+        single._row_squares = X._row_squares
+        return single
     except ValueError:
         # a value is too large
         return X

@@ -258,27 +258,45 @@ FL_INLINE double fl_logit(double t) {
     return fl_max(-FL_FARTHEST_LOGIT, fl_min(logit, FL_FARTHEST_LOGIT));
 }
 
+/* sigma(v + d), given s = sigma(v) and bend = s (1 - s), for |d| <= 0.1: Taylor's series, whose
+ * remainder is below 2e-9 s; it spares an exp. */
+FL_INLINE double fl_sigmoid_beside(double s, double bend, double d) {
+    const double turn = 1.0 - 2.0 * s;
+    const double second = turn / 2.0, third = (1.0 - 6.0 * bend) / 6.0;
+    const double fourth = turn * (1.0 - 12.0 * bend) / 24.0;
+    const double fifth = (1.0 - bend * (30.0 - 120.0 * bend)) / 120.0;
+    return s + d * bend * (1.0 + d * (second + d * (third + d * (fourth + d * fifth))));
+}
+
 /* The root v of F(v) = v + m + h (sigma(v) - t), which lies between -m and the logit v0 of t, and
- * at most h from -m. Newton's method inside of that bracket; a step that is not half of the one
- * before gives way to halving the bracket: F is flat on both sides of a steep middle, where plain
- * steps can swing to and fro for ever. A step of 0.03 is the last: the error that it leaves is of
- * the order of its square, and the variable will be visited again. Returns sigma(v).
+ * at most h from -m. Chebyshev's method (Newton's with a term more, F'' / F' being at hand) inside
+ * of that bracket; a step that is not half of the one before gives way to halving the bracket: F is
+ * flat on both sides of a steep middle, where plain steps can swing to and fro for ever. A step of
+ * 0.1 is the last: the error that it leaves is of the order of its cube, and the variable will be
+ * visited again. Returns sigma(v).
  * (Yu, Huang & Lin 2011, "Dual coordinate descent methods for logistic regression and maximum
  * entropy models", Machine Learning 85, solve the same equation in t.) */
-#define FL_LAST_LOGIT_STEP 0.03
+#define FL_LAST_LOGIT_STEP 0.1
 #define FL_MOST_LOGIT_STEPS 40
 FL_INLINE double fl_logit_step(double m, double t, double h, double *FL_RESTRICT v) {
     double sigma = t, now = *v, residue = now + m;
     double low = fl_max(fl_min(now, -m), -m - h * (1.0 - t));
     double high = fl_min(fl_max(now, -m), -m + h * t), before = high - low;
     for (int k = 0; k < FL_MOST_LOGIT_STEPS; k++) {
-        const double newton = -residue / (1.0 + h * sigma * (1.0 - sigma));
-        double next = fl_min(fl_max(now + newton, low), high), size = fl_abs(next - now);
-        if (k > 0 && size > FL_LAST_LOGIT_STEP && 2.0 * size > before) next = 0.5 * (low + high);
+        const double bend = sigma * (1.0 - sigma), share = 1.0 / (1.0 + h * bend);
+        const double newton = -residue * share;
+        const double more = 1.0 - newton * (0.5 - sigma) * (1.0 - share);
+        const double step = newton * fl_min(fl_max(more, 0.5), 2.0);
+        double next = fl_min(fl_max(now + step, low), high);
+        if (fl_abs(step) <= FL_LAST_LOGIT_STEP) {
+            sigma = fl_sigmoid_beside(sigma, bend, next - now);
+            now = next;
+            break;
+        }
+        if (k > 0 && 2.0 * fl_abs(next - now) > before) next = 0.5 * (low + high);
         before = fl_abs(next - now);
         now = next;
         sigma = fl_sigmoid(now);
-        if (fl_abs(newton) <= FL_LAST_LOGIT_STEP) break;
         residue = now + m + h * (sigma - t);
         if (residue > 0) {
             high = now;

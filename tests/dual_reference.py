@@ -6,19 +6,31 @@ from types import SimpleNamespace
 import numpy as np
 
 
+def sigmoid_beside(sigma, d):
+    """sigma(v + d) by the first derivatives of the sigmoid, each of which is a polynomial in it."""
+    derivative, total, factor = np.polynomial.Polynomial([0, 1]), sigma, 1.0
+    slope = np.polynomial.Polynomial([0, 1, -1])
+    for k in range(1, 6):
+        derivative, factor = derivative.deriv() * slope, factor * d / k
+        total += derivative(sigma) * factor
+    return total
+
+
 def logistic_step(m, t, h, v):
-    """Newton steps on v + m + h (sigma(v) - t) = 0 from v, kept inside of a bracket."""
+    """Chebyshev's steps on v + m + h (sigma(v) - t) = 0 from v, kept inside of a bracket."""
     low, high = max(min(v, -m), -m - h * (1 - t)), min(max(v, -m), -m + h * t)
     sigma, residue, before = t, v + m, np.inf
     for _ in range(40):
-        newton = -residue / (1 + h * sigma * (1 - sigma))
-        new = min(max(v + newton, low), high)
-        if abs(new - v) > 0.03 and 2 * abs(new - v) > before:
+        first, second = 1 + h * sigma * (1 - sigma), h * sigma * (1 - sigma) * (1 - 2 * sigma)
+        factor = np.clip(1 + residue * second / (2 * first**2), 0.5, 2)
+        chosen = -residue / first * factor
+        new = min(max(v + chosen, low), high)
+        if abs(chosen) <= 0.1:
+            return sigmoid_beside(sigma, new - v), new
+        if 2 * abs(new - v) > before:
             new = (low + high) / 2
         before, v = abs(new - v), new
         sigma = np.exp(-np.logaddexp(0, -v))
-        if abs(newton) <= 0.03:
-            break
         residue = v + m + h * (sigma - t)
         low, high = (low, v) if residue > 0 else (v, high)
     return sigma, v

@@ -14,7 +14,8 @@ from layouts import LAYOUTS
 from public import LEARNERS, ONLINE, made, name
 from scipy import sparse
 
-from fastlin import Rows, as_rows
+from fastlin import LinearSVC, Rows, _data, as_rows
+from fastlin._scores import longest_square
 
 pytestmark = pytest.mark.memory
 
@@ -421,3 +422,32 @@ def test_unsorted_rows_of_any_length_are_sorted(d, again):
                for a, b in zip(rows.indptr, rows.indptr[1:], strict=False))
     assert (X.indices == indices).all()
     assert (X.data == values).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_that_are_measured_on_their_way_in_are_checked_as_well(dtype):
+    X = sparse.random(50, 20, 0.3, "csr", dtype=dtype, random_state=0)
+    rows = _data.rows_of(LinearSVC(), X, True, measured=True)
+    squares = np.square(X.toarray().astype(float)).sum(axis=1)
+    np.testing.assert_allclose(rows._row_squares, squares, rtol=1e-12)
+    assert longest_square(rows) == rows._row_squares.max()
+    y = np.arange(50) % 2
+    for bad, found in ((np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")):
+        wrong = X.copy()
+        wrong.data[37] = bad
+        row = int(np.searchsorted(X.indptr, 37, side="right")) - 1
+        with pytest.raises(ValueError, match=f"{found}.* row {row}, column {X.indices[37]}"):
+            LinearSVC().fit(wrong, y)
+    if dtype == np.float64:
+        X.data[37] = 1e200
+        with pytest.raises(ValueError, match="squares of its values overflow"):
+            LinearSVC().fit(X, y)
+        # far from what float32 holds, and near it
+        with pytest.raises(ValueError, match="too large for float32"):
+            as_rows(as_rows(X), np.float32)
+        X.data[37] = 1e37
+        rows = _data.rows_of(LinearSVC(), X, True, measured=True)
+        assert as_rows(rows, np.float32).values.max() == np.float32(1e37)
+        X.data[37] = 1e39
+        with pytest.raises(ValueError, match="too large for float32"):
+            as_rows(_data.rows_of(LinearSVC(), X, True, measured=True), np.float32)

@@ -128,7 +128,7 @@ def test_a_logistic_step_ends_near_the_root():
         over = v + m + h * (np.exp(-np.logaddexp(0, -v)) - t) > 0
         low, high = np.where(over, low, v), np.where(over, v, high)
     root = np.exp(-np.logaddexp(0, -v))
-    # the last of Newton's steps moved v by at most 0.03
+    # the last step moved v by at most 0.1
     assert np.abs(moved - root).max() <= 0.03**2
     assert np.abs(moved / root - 1)[v > -600].max() <= 2 * 0.03**2
 

@@ -76,3 +76,15 @@ def test_weights_that_may_have_drifted_are_summed_up(monkeypatch):
         measured = Certificate.measured(problem, fit.coef, fit.intercept, fit.dual)
         assert fit.converged and measured.relative_gap <= 1e-6
         assert fit.certificate.relative_gap == pytest.approx(measured.relative_gap, rel=1e-6)
+
+
+def test_a_variable_and_its_logit_stay_together():
+    """Short steps are summed up by a series, from visit to visit."""
+    for C in (0.01, 1.0, 100.0):
+        _, problem = problem_of("log_loss", False, C=C)
+        ascent = _dual_cd._Ascent(problem, SEED, None, 0.0)
+        for _ in range(200):
+            ascent.run_epoch()
+        t = ascent.a * problem.y
+        np.testing.assert_allclose(t, 1 / (1 + np.exp(-ascent.logit)), rtol=1e-8)
+        assert np.ptp(t) > 0.01

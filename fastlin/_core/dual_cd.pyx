@@ -158,7 +158,7 @@ def visit(Rows X, const double[::1] y, const double[::1] weight, const double[::
     `weight` and `k` may be empty: no weights, no intercept. u is single only if X is. `resting`
     marks rows whose variable is held at a bound by more than `rule.slack`; empty: none is marked.
     """
-    cdef Py_ssize_t r, stop = order.shape[0]
+    cdef Py_ssize_t r, estimated = 0, stop = order.shape[0]
     cdef int64_t i
     cdef double p, C = rule.mass, change, slack, k_i = 0
     cdef bint weighted = weight.shape[0] > 0, rests = resting.shape[0] > 0
@@ -190,8 +190,9 @@ def visit(Rows X, const double[::1] y, const double[::1] weight, const double[::
                 p = dot_ahead(row, v, &X.c, order, r, &columns)
             p = fl_dual_response(&rule, &state, p, k_i)
             look_ahead(&X.c, single, order, fetch, r, &columns)
-            if r % rule.stride == 0:
+            if r == estimated:
                 fl_dual_estimate(&rule, &state, p, y[i], C, a[i])
+                estimated += rule.stride
             if rests:
                 slack = fl_loss_dual_slack(rule.loss, p, y[i], rule.loss_parameter, a[i])
                 state.violation = fl_max(state.violation, -slack)

@@ -9,6 +9,7 @@ cdef class Rows:
     cdef readonly object dtype
     cdef bint is_float32
     cdef public double _longest_square
+    cdef public object _row_squares
 
 
 cdef inline fl_row row_in_double(Rows X, int64_t i, double[::1] room) noexcept nogil:

@@ -140,7 +140,7 @@ def make_rows(str layout, Py_ssize_t n, Py_ssize_t d, values, indices, indptr, d
     X.indptr = _locked(indptr)
     X.dtype = np.dtype(dtype)
     X.is_float32 = X.dtype == np.float32
-    X._longest_square = -1  # not measured yet
+    X._longest_square, X._row_squares = -1, None  # not measured yet
     if indices is not None and indptr is None:
         X.c.width = len(indices) // n if n else 0
     if indptr is not None:
