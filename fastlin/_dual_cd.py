@@ -32,9 +32,9 @@ _NO_MARKS = np.empty(0, np.uint8)
 # Losses made of lines: variables settle at corners, and their rows may rest.
 _OF_LINES = ("hinge", "epsilon_insensitive")
 _OF_MARGINS = ("log_loss", "hinge", "squared_hinge")
-# Where there are many rows the gap is estimated on some thousands of them, on every so many at
-# least and at most: what it takes of a logistic row is a third of a visit.
-_MANY_ROWS, _SAMPLED, _STRIDES = 4096, 2048, (8, 32)
+# The gap is estimated on every so many rows, where there are many. What that takes of a logistic
+# row is most of a visit: some thousands of rows do, every so many at most.
+_STRIDE, _MANY_ROWS, _SAMPLED, _MOST_STRIDE = 8, 4096, 2048, 32
 # A gap so many times its estimate means that rows rest that should not, or where it is small that
 # the weights in single precision have drifted from what the dual variables make of them.
 _SURPRISE, _BLURRED = 4.0, 1e-4
@@ -245,8 +245,7 @@ class _Ascent:
         self.rule = {
             "loss": problem.code, "loss_parameter": problem.loss_parameter, "mass": mass,
             "fit_intercept": problem.fit_intercept, "nu": 0.0, "cc": 0.0,
-            "stride": int(np.clip(n // _SAMPLED, *_STRIDES)) if n > _MANY_ROWS else 1,
-            "slack": np.inf,
+            "stride": _stride(problem.loss, n), "slack": np.inf,
         }
         self.state = dict.fromkeys(
             ("B", "s", "U", "gap", "objective", "violation", "walked"), 0.0)
@@ -393,6 +392,13 @@ class _Ascent:
             self._measure()
         self.u = self.u.astype(np.float64)
         self._sum_up()
+
+
+def _stride(loss: str, n: int) -> int:
+    """Every how many rows one of n is for the estimate."""
+    if n <= _MANY_ROWS:
+        return 1
+    return min(max(n // _SAMPLED, _STRIDE), _MOST_STRIDE) if loss == "log_loss" else _STRIDE
 
 
 def _dual_of(problem: Problem, start: Fit) -> np.ndarray:
