@@ -58,12 +58,14 @@ class Ratio(NamedTuple):
 
 class Speedup(NamedTuple):
     """How many times faster two threads are than one: the CPU time of one over that of the longest
-    way through two, which is what idle cores make of it; what the clock says; and its seconds."""
+    way through two, which is what idle cores make of it; what the clock says; and its seconds. How
+    many times the CPU time of one thread both take together."""
 
     cpu: Ratio
     wall: Ratio
     one: list[float]
     two: list[float]
+    work: Ratio
 
 
 def has_peer(name: str) -> bool:
@@ -184,17 +186,19 @@ def on_two_threads(task: Callable[..., Any], rounds: int) -> Speedup:
     task(n_jobs=2)
     cpu: list[list[float]] = [[], []]
     wall: list[list[float]] = [[], []]
+    work: list[list[float]] = [[], []]
     for _ in range(rounds):
         for n_jobs in (1, 2):
             _find_memory()
             with _regions() as regions:
-                clock, own = time.perf_counter(), time.thread_time()
+                clock, own, both = time.perf_counter(), time.thread_time(), time.process_time()
                 task(n_jobs=n_jobs)
-                own = time.thread_time() - own
+                own, both = time.thread_time() - own, time.process_time() - both
                 wall[n_jobs - 1].append(time.perf_counter() - clock)
             _note_memory()
             cpu[n_jobs - 1].append(own + sum(max(taken) - taken[0] for taken in regions))
-    return Speedup(ratio(*cpu), ratio(*wall), *wall)
+            work[n_jobs - 1].append(both)
+    return Speedup(ratio(*cpu), ratio(*wall), *wall, ratio(*reversed(work)))
 
 
 def peak(task: Callable[[], Any]) -> int:

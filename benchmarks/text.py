@@ -12,11 +12,12 @@ import multiprocessing
 import platform
 import statistics
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+from .measure import Speedup, cpu_seconds, on_two_threads
 
 _BIGRAMS = {"ngram_range": (1, 2)}
 # What only ours has.
@@ -69,13 +70,6 @@ def _vectorizer(ours: bool, name: str, params: dict[str, Any]) -> Any:
         from sklearn.feature_extraction import text as home
         params = {key: value for key, value in params.items() if key not in _FAST}
     return getattr(home, name)(**params)
-
-
-def _seconds(task: Callable[[], Any]) -> float:
-    """Return the CPU time of a call."""
-    start = time.process_time()
-    task()
-    return time.process_time() - start
 
 
 def _peak(
@@ -132,8 +126,8 @@ def rows(megabytes: float = 4, rounds: int = 7) -> list[dict[str, Any]]:
         if "hash" not in params and difference.nnz and difference.max() > 1e-12:
             raise AssertionError(f"{case}: the matrices differ")
         times = [
-            (_seconds(lambda v=ours, t=texts: v.fit_transform(t)),
-             _seconds(lambda v=theirs, t=texts: v.fit_transform(t)))
+            (cpu_seconds(lambda v=ours, t=texts: v.fit_transform(t)),
+             cpu_seconds(lambda v=theirs, t=texts: v.fit_transform(t)))
             for _ in range(rounds)
         ]
         ratios = [slow / fast for fast, slow in times]
@@ -154,23 +148,17 @@ def rows(megabytes: float = 4, rounds: int = 7) -> list[dict[str, Any]]:
     return found
 
 
-def threads(megabytes: float = 16, rounds: int = 5) -> list[tuple[str, float, float]]:
-    """Return for each vectorizer and method how much sooner two threads are done than one (median
-    of wall times; the machine must be quiet), and the factor in CPU time that they cost."""
+def threads(megabytes: float = 16, rounds: int = 5) -> list[tuple[str, Speedup]]:
+    """Return for each vectorizer and method how many times faster two threads are than one."""
     texts, found = documents(megabytes), []
     for name, method in (("HashingVectorizer", "transform"), ("CountVectorizer", "transform"),
                          ("CountVectorizer", "fit_transform")):
-        one, two = (_vectorizer(True, name, {**_BIGRAMS, "n_jobs": n}).fit(texts) for n in (1, 2))
-        wall, work = [], []
-        for _ in range(rounds):
-            measured = []
-            for vectorizer in (one, two):
-                start = time.perf_counter(), time.process_time()
-                getattr(vectorizer, method)(texts)
-                measured.append((time.perf_counter() - start[0], time.process_time() - start[1]))
-            wall.append(measured[0][0] / measured[1][0])
-            work.append(measured[1][1] / measured[0][1])
-        found.append((f"{name}.{method}", statistics.median(wall), statistics.median(work)))
+        fitted = {n: _vectorizer(True, name, {**_BIGRAMS, "n_jobs": n}).fit(texts) for n in (1, 2)}
+
+        def task(n_jobs: int, fitted: dict[int, Any] = fitted, method: str = method) -> None:
+            getattr(fitted[n_jobs], method)(texts)
+
+        found.append((f"{name}.{method}", on_two_threads(task, rounds)))
     return found
 
 
@@ -189,7 +177,7 @@ def vowpal_wabbit(megabytes: float = 2, rounds: int = 3) -> float | None:
         for line in lines:
             workspace.finish_example(workspace.parse(line)[0])
 
-    seconds = min(_seconds(parse) for _ in range(rounds))
+    seconds = min(cpu_seconds(parse) for _ in range(rounds))
     workspace.finish()
     return size / seconds
 
@@ -209,8 +197,9 @@ def run() -> None:
         print(f"{row['case']:24}{row['MB/s']:7.1f} MB/s{row['scikit-learn MB/s']:5.1f} MB/s"
               f"{row['ratio']:6.1f}x{spread:>16}{row['peak MB']:6.0f} MB"
               f"{row['scikit-learn peak MB']:6.0f} MB")
-    for name, sooner, work in threads():
-        print(f"{name}, two threads: {sooner:.2f}x sooner, {work:.2f}x the work")
+    for name, found in threads():
+        print(f"{name}, two threads: {found.wall}x sooner, {found.cpu}x by CPU time, "
+              f"{found.work}x the work")
     speed = vowpal_wabbit()
     print("Vowpal Wabbit is not installed." if speed is None
           else f"Vowpal Wabbit, parse of 1-2-grams: {speed:.1f} MB/s")
