@@ -12,7 +12,6 @@ import multiprocessing
 import platform
 import statistics
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np

@@ -145,9 +145,11 @@ def next_level(
 
     # Threads write apart from each other: of two that begin the same huge page, each clears it.
     shares = _shares(n_grams, offsets, n_threads(n_jobs))
-    run([functools.partial(take, pieces) for pieces in shares], n_jobs)
     raised = offsets.astype(np.uint32)
-    share(lambda k, cut: raise_ids(ids, below.ids, ends, *cut, n, shift, raised))
+    share(
+        lambda k, cut: raise_ids(ids, below.ids, ends, *cut, n, shift, raised),
+        [functools.partial(take, pieces) for pieces in shares],
+    )
     return level
 
 

@@ -8,21 +8,37 @@ all then, left threads waiting for more than half of the time.
 
 from __future__ import annotations
 
+import bisect
 import functools
+import itertools
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from ._core.names import first_not_before, keep, merge
+from ._core.names import first_not_before, keep, merge, merge_words
 from ._parallel import n_threads, run
 
-__all__ = ["MergedNames", "Names"]
+__all__ = ["MergedNames", "Names", "Words", "merged_words"]
 
 # Names of the longer list in a piece, at most.
 _PIECE = 1 << 15
 
 # The names in UTF-8, one behind the other, and where each ends.
 Names = tuple[np.ndarray, np.ndarray]
+
+
+class Words(NamedTuple):
+    """Words in order: the numbers of their first eight bytes, where they begin in an arena, and how
+    many bytes they are."""
+
+    keys: np.ndarray
+    starts: np.ndarray
+    lengths: np.ndarray
+
+    def text(self, k: int, arena: np.ndarray) -> bytes:
+        """Word k."""
+        return arena[self.starts[k] :][: self.lengths[k]].tobytes()
 
 
 class MergedNames:
@@ -146,3 +162,49 @@ def _begin(names: Names, k: int) -> int:
 def _name(names: Names, k: int) -> np.ndarray:
     """Name k."""
     return names[0][_begin(names, k) : names[1][k]]
+
+
+def merged_words(
+    arena: np.ndarray, lists: Sequence[Words], n_jobs: int | None
+) -> tuple[Words, list[np.ndarray]]:
+    """Return two or more lists of words of one arena as one, each word once, and for each list the
+    places of its words in the whole. Keys tell most words apart, which need not be written, then."""
+    whole, places = lists[0], []
+    for other in lists[1:]:
+        whole, before, here = _two_merged(arena, whole, other, n_jobs)
+        earlier = [before[place] for place in places] if places else [before]
+        places = [*earlier, here]
+    return whole, places
+
+
+def _two_merged(
+    arena: np.ndarray, a: Words, b: Words, n_jobs: int | None
+) -> tuple[Words, np.ndarray, np.ndarray]:
+    """Merge two lists, a piece in each thread; returns the whole and the places of both."""
+    n, m = len(a.keys), len(b.keys)
+    threads = n_threads(n_jobs) if n >= n_threads(n_jobs) else 1
+    cuts = [n * k // threads for k in range(threads + 1)]
+    others = [0, *(_first_word_not_before(arena, b, a, cut) for cut in cuts[1:-1]), m]
+    places = np.empty(n, np.uint32), np.empty(m, np.uint32)
+    whole = Words(np.empty(n + m, np.uint64), *np.empty((2, n + m), np.uint32))
+    tasks = [
+        functools.partial(merge_words, arena, *a, *i, *b, *j, *places, *whole)
+        for i, j in zip(itertools.pairwise(cuts), itertools.pairwise(others), strict=True)
+    ]
+    stops = run(tasks, n_jobs)
+    pieces = [slice(i + j, stop) for i, j, stop in zip(cuts, others, stops, strict=False)]
+    gap = 0
+    for k in range(1, threads):
+        gap += pieces[k].start - pieces[k - 1].stop
+        places[0][cuts[k] : cuts[k + 1]] -= np.uint32(gap)
+        places[1][others[k] : others[k + 1]] -= np.uint32(gap)
+    return Words(*(np.concatenate([part[piece] for piece in pieces]) for part in whole)), *places
+
+
+def _first_word_not_before(arena: np.ndarray, words: Words, others: Words, k: int) -> int:
+    """The first word that is not before word k of another list."""
+    key = others.keys[k]
+    first, stop = (int(words.keys.searchsorted(key, side)) for side in ("left", "right"))
+    of_key = range(first, stop)
+    text = others.text(k, arena)
+    return first + bisect.bisect_left(of_key, text, key=lambda i: words.text(i, arena))

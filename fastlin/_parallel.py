@@ -174,15 +174,16 @@ def feed(
 ) -> list[Any]:
     """Call `work` in each thread with an iterator over the items that it gets, and return the
     results, the caller's own first. Items are made in the caller's thread, a few ahead, which works
-    too while enough are made, and each goes to the thread that asks first: none waits for another,
-    and waking one costs as much as a small item. The first exception, Ctrl-C included, ends it all
-    as in `run`. No more threads than items work, and none is begun for a single one."""
+    too while enough are made. The first is the caller's, as in `run`; each other goes to the thread
+    that asks first: none waits for another, and waking one costs as much as a small item. The first
+    exception, Ctrl-C included, ends it all as in `run`. No more threads than items work, and none
+    is begun for a single one."""
     threads, items = n_threads(n_jobs), iter(items)
     # with one thread nothing is made before it is asked for
     first = list(itertools.islice(items, threads)) if threads > 1 else []
-    items, threads = itertools.chain(first, items), min(threads, len(first))
+    threads, items = min(threads, len(first)), itertools.chain(first[1:], items)
     if threads <= 1:
-        return [work(items)]
+        return [work(itertools.chain(first, items))]
     from queue import Empty, SimpleQueue
 
     made: SimpleQueue[Any] = SimpleQueue()
@@ -195,13 +196,15 @@ def feed(
             yield item
 
     def kept() -> Iterator[Any]:
+        own = first[:1]
         for item in items:
             made.put(item)
             if is_cancelled():
                 raise Cancelled
-            if made.qsize() >= 2 * threads:
+            if made.qsize() >= (threads if own else 2 * threads):
                 with contextlib.suppress(Empty):
-                    yield made.get_nowait()
+                    yield own.pop() if own else made.get_nowait()
+        yield from own
         with contextlib.suppress(Empty):
             while True:
                 yield made.get_nowait()
@@ -277,7 +280,7 @@ def _in_threads(
         join()
         raise
     if errors:
-        # the caller's own first, Ctrl-C it may be; what others were cancelled for, not that they were
+        # the caller's first, Ctrl-C it may be; what others were cancelled for, not that they were
         found = [errors[k] for k in sorted(errors, key=bool)]
         raise next((error for error in found if not isinstance(error, Cancelled)), found[0])
     return results

@@ -26,7 +26,7 @@ from ._core.names import (
     write_word_keys,
 )
 from ._core.ngrams import NgramReader, NgramTable
-from ._merged_names import MergedNames, Names
+from ._merged_names import Words, merged_words
 from ._parallel import run
 from ._text_rows import refuse
 
@@ -72,12 +72,12 @@ class Nodes(NamedTuple):
     arena: np.ndarray
 
 
-def nodes_of(table: NgramTable) -> Nodes:
-    """Return what the numbers of a table stand for."""
+def nodes_of(table: NgramTable, arena: np.ndarray | None = None) -> Nodes:
+    """Return what the numbers of a table stand for, words in an arena that may be given."""
     n = table.n_numbers
     nodes = Nodes(
         np.empty(n, np.uint8), np.empty(n, np.uint32), np.empty(n, np.uint32),
-        np.zeros(table.arena_used + 8, np.uint8),
+        np.zeros(table.arena_used + 8, np.uint8) if arena is None else arena,
     )
     table.copy(*nodes)
     return nodes
@@ -234,7 +234,7 @@ def ordered(
     plus what stands between.
     """
     if nodes.is_word.any():
-        features = _ordered_words(nodes, wanted)
+        features, _ = _ordered_words(nodes, wanted)
         return features, named(nodes, features, n_jobs)
     depth = np.empty(len(wanted), np.int32)
     write_depths(nodes.is_word, nodes.before, depth)
@@ -289,8 +289,9 @@ def _levels(nodes: Nodes, depth: np.ndarray, needed: np.ndarray) -> list[np.ndar
     return levels
 
 
-def _ordered_words(nodes: Nodes, wanted: np.ndarray) -> np.ndarray:
-    """Return the numbers that are wanted, all of words, in the order of these."""
+def _ordered_words(nodes: Nodes, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers that are wanted, all of words, in the order of these, and the numbers of
+    the first eight bytes of each."""
     words = np.flatnonzero(wanted)
     starts, lengths = nodes.last[words].astype(np.int64), nodes.before[words].astype(np.int64)
     keys = np.empty((2, len(words)), np.uint64)
@@ -313,7 +314,7 @@ def _ordered_words(nodes: Nodes, wanted: np.ndarray) -> np.ndarray:
             for a, n in zip(starts[tied].tolist(), lengths[tied].tolist(), strict=True)
         ]
         order[begin:end] = tied[sorted(range(len(tied)), key=texts.__getitem__)]
-    return words[order]
+    return words[order], first
 
 
 def words_in_order(
@@ -321,38 +322,41 @@ def words_in_order(
 ) -> tuple[Nodes, list[np.ndarray]]:
     """Return the words of tables that have nothing else, in order, and by the numbers of each table
     their places there. Threads order the words of a table each; then the lists are made one."""
-    if len(tables) == 1:
-        words, rank = _words_in_order(tables[0])
-        return words, [rank]
-    names, ranks = zip(
-        *run([functools.partial(_named_words, table) for table in tables], n_jobs), strict=True
-    )
-    whole = MergedNames(names, None, n_jobs)
-    text, ends = whole.names
-    if len(whole) >= np.iinfo(np.int32).max or len(text) >= np.iinfo(np.uint32).max:
+    begins = np.cumsum([0, *(table.arena_used for table in tables)])
+    if begins[-1] >= np.iinfo(np.uint32).max:
         refuse(TOO_LARGE, 0)
-    starts = np.concatenate([[0], ends[:-1]])
-    words = Nodes(
-        np.ones(len(whole), np.uint8), (ends - starts[: len(ends)]).astype(np.uint32),
-        starts[: len(ends)].astype(np.uint32), np.concatenate([text, np.zeros(8, np.uint8)]),
+    arena = np.zeros(begins[-1] + 8, np.uint8)
+    lists, ranks = zip(
+        *run(
+            [
+                functools.partial(_words_in_order, table, arena, begin)
+                for table, begin in zip(tables, begins[:-1], strict=True)
+            ],
+            n_jobs,
+        ),
+        strict=True,
     )
-    places = zip(whole.places, ranks, strict=True)
-    return words, [place.astype(np.uint32)[rank] for place, rank in places]
+    if len(tables) == 1:
+        whole, by_table = lists[0], list(ranks)
+    else:
+        whole, places = merged_words(arena, lists, n_jobs)
+        by_table = [place[rank] for place, rank in zip(places, ranks, strict=True)]
+    if len(whole.keys) >= np.iinfo(np.int32).max:
+        refuse(TOO_LARGE, 0)
+    return Nodes(np.ones(len(whole.keys), np.uint8), whole.lengths, whole.starts, arena), by_table
 
 
-def _words_in_order(table: NgramTable) -> tuple[Nodes, np.ndarray]:
-    """Return the words of a table, which has nothing else, in order, and their places by number."""
-    nodes = nodes_of(table)
-    order = _ordered_words(nodes, np.ones(len(nodes.last), bool))
+def _words_in_order(
+    table: NgramTable, arena: np.ndarray, begin: int
+) -> tuple[Words, np.ndarray]:
+    """Return the words of a table, which has nothing else, in order, and their places by number;
+    they are written to an arena from `begin` on."""
+    is_word, lengths, starts = nodes_of(table, arena[begin:])[:3]
+    starts += np.uint32(begin)
+    order, keys = _ordered_words(Nodes(is_word, lengths, starts, arena), is_word)
     rank = np.empty(len(order), np.uint32)
     rank[order] = np.arange(len(order), dtype=np.uint32)
-    return Nodes(nodes.is_word, nodes.before[order], nodes.last[order], nodes.arena), rank
-
-
-def _named_words(table: NgramTable) -> tuple[Names, np.ndarray]:
-    """Return the names of the words of a table in order, and their places by number."""
-    words, rank = _words_in_order(table)
-    return named(words, np.arange(len(rank)), 1), rank
+    return Words(keys, starts[order], lengths[order]), rank
 
 
 def _tied(values: np.ndarray) -> np.ndarray:

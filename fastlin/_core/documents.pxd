@@ -33,12 +33,14 @@ cdef class CountedRows:
     cdef fl_text_entry *entries
     cdef int64_t capacity
     cdef int64_t[::1] _ends
-    # Of the counts of each row; only a hasher that is not binary writes them.
+    # Of the counts of each row that has any; only a hasher has them, and writes them if it is not
+    # binary.
     cdef int64_t[::1] squares
     # Row i ends at ends[i + 1].
     cdef readonly object ends
     cdef readonly int64_t n_rows
     cdef int grow(self, int64_t n_more) except -1
+    cdef int square(self) except -1
 
 
 cdef void *resized(void *memory, size_t size) except NULL

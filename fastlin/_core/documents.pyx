@@ -13,7 +13,7 @@ from cpython.unicode cimport (
 from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from numpy import int64, zeros
+from numpy import empty, int64, zeros
 
 from .text cimport (
     FL_PREFETCH, FL_TEXT_BUCKETS, FL_WORDS_CHAR_WB, FL_WORDS_PADDING, fl_text_entry,
@@ -180,7 +180,12 @@ cdef class CountedRows:
         """Forget the rows, and make room for the ends of so many."""
         self.n_rows = 0
         self._ends = self.ends = zeros(n_rows + 1, int64)
-        self.squares = zeros(n_rows + 1, int64)
+
+    cdef int square(self) except -1:
+        """Have room for the squares of all rows; what was there is lost where there is less."""
+        if self.squares is None or self.squares.shape[0] < self._ends.shape[0]:
+            self.squares = empty(self._ends.shape[0], int64)
+        return 0
 
     cdef int grow(self, int64_t n_more) except -1:
         """Make room for more entries."""

@@ -309,6 +309,52 @@ def merge(
     return n
 
 
+def merge_words(
+    const uint8_t[::1] arena, const uint64_t[::1] a_keys, const uint32_t[::1] a_starts,
+    const uint32_t[::1] a_lengths, int64_t i, int64_t a_stop, const uint64_t[::1] b_keys,
+    const uint32_t[::1] b_starts, const uint32_t[::1] b_lengths, int64_t j, int64_t b_stop,
+    uint32_t[::1] a_place, uint32_t[::1] b_place, uint64_t[::1] keys, uint32_t[::1] starts,
+    uint32_t[::1] lengths,
+):
+    """Write the words i .. a_stop - 1 of a and j .. b_stop - 1 of b as one list, from place i + j
+    on, and which place each has in it; returns where the list ends. Keys are as `write_word_keys`
+    has them first, starts are in the arena."""
+    cdef int64_t n = i + j
+    cdef int order
+    if min(a_keys.shape[0], a_starts.shape[0], a_lengths.shape[0], a_place.shape[0]) < a_stop:
+        raise IndexError
+    if min(b_keys.shape[0], b_starts.shape[0], b_lengths.shape[0], b_place.shape[0]) < b_stop:
+        raise IndexError
+    if not (0 <= i <= a_stop and 0 <= j <= b_stop):
+        raise IndexError
+    if min(keys.shape[0], starts.shape[0], lengths.shape[0]) < a_stop + b_stop:
+        raise IndexError
+    with nogil:
+        while i < a_stop or j < b_stop:
+            if i == a_stop:
+                order = 1
+            elif j == b_stop:
+                order = -1
+            elif a_keys[i] != b_keys[j]:
+                order = -1 if a_keys[i] < b_keys[j] else 1
+            elif a_lengths[i] <= 8 and b_lengths[j] <= 8:
+                order = (a_lengths[i] > b_lengths[j]) - (a_lengths[i] < b_lengths[j])
+            else:
+                order = compared(&arena[0] + a_starts[i], a_lengths[i], &arena[0] + b_starts[j],
+                                 b_lengths[j])
+            if order <= 0:
+                keys[n], starts[n], lengths[n] = a_keys[i], a_starts[i], a_lengths[i]
+                a_place[i] = <uint32_t>n
+                i += 1
+            else:
+                keys[n], starts[n], lengths[n] = b_keys[j], b_starts[j], b_lengths[j]
+            if order >= 0:
+                b_place[j] = <uint32_t>n
+                j += 1
+            n += 1
+    return n
+
+
 def keep(
     const uint8_t[::1] names, const int64_t[::1] ends, int64_t first, int64_t last,
     const uint8_t[::1] kept, const int64_t[::1] whole_ends, uint8_t[::1] whole,

@@ -214,6 +214,7 @@ cdef class TextHasher:
         cdef fl_text_status status
         if rows.capacity == 0:
             rows.grow(4 * self.t.capacity)
+        rows.square()
         while True:
             with nogil:
                 status = self._count(rows)
@@ -229,6 +230,8 @@ cdef class TextHasher:
         cdef int64_t row, first
         if min(indices.shape[0], data.shape[0]) < rows.nnz:
             raise IndexError
+        if rows.squares is None or rows.squares.shape[0] < rows.n_rows:
+            raise ValueError
         with nogil:
             for row in range(rows.n_rows):
                 first = rows._ends[row]
