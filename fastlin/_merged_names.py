@@ -48,27 +48,26 @@ class MergedNames:
     ----------
     lists : sequence of Names
         Two or more.
-    counts : sequence of int64 arrays, or None
+    counts : sequence of int64 arrays
         A number for each name.
     n_jobs : int or None
 
     Attributes
     ----------
     names : Names
-    counts : int64 array, or None
+    counts : int64 array
         The sums of what names have in the lists.
     places : list of int64 arrays
         For each list the places of its names in the whole.
     """
 
     def __init__(
-        self, lists: Sequence[Names], counts: Sequence[np.ndarray] | None, n_jobs: int | None
+        self, lists: Sequence[Names], counts: Sequence[np.ndarray], n_jobs: int | None
     ):
         self._n_jobs = n_jobs
-        self.names, self.counts = lists[0], counts[0] if counts else None
+        self.names, self.counts = lists[0], counts[0]
         self.places: list[np.ndarray] = []
-        others = counts[1:] if counts else [None] * (len(lists) - 1)
-        for other, count in zip(lists[1:], others, strict=True):
+        for other, count in zip(lists[1:], counts[1:], strict=True):
             before, here = self._add(other, count)
             earlier = [before[place] for place in self.places] if self.places else [before]
             self.places = [*earlier, here]
@@ -95,7 +94,7 @@ class MergedNames:
         )
         return whole, whole_ends[which]
 
-    def _add(self, other: Names, count: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    def _add(self, other: Names, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Add a list; returns the places of the names so far, and of its own."""
         if len(self) < len(other[1]):
             self.names, other, self.counts, count = other, self.names, count, self.counts
@@ -120,15 +119,13 @@ class MergedNames:
         n = [0, *np.cumsum([len(piece[1]) for piece in pieces]).tolist()]
         size = [0, *np.cumsum([len(piece[0]) for piece in pieces]).tolist()]
         names = np.empty(size[-1], np.uint8)
-        ends = np.empty(n[-1], np.int64)
-        counts = None if count is None else np.empty(n[-1], np.int64)
+        ends, counts = np.empty((2, n[-1]), np.int64)
 
         def put(k: int) -> None:
             here = slice(n[k], n[k + 1])
             names[size[k] : size[k + 1]] = pieces[k][0]
             np.add(pieces[k][1], size[k], out=ends[here])
-            if counts is not None:
-                counts[here] = pieces[k][2]
+            counts[here] = pieces[k][2]
             places[0][cuts[k] : cuts[k + 1]] += n[k]
             places[1][others[k] : others[k + 1]] += n[k]
 
@@ -138,15 +135,15 @@ class MergedNames:
 
 
 def _piece(
-    a: Names, i: slice, b: Names, j: slice, rest: tuple[np.ndarray | None, ...]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Merge some names of two lists, given their counts, if any, and where their places go, which
-    count from here; returns the names, their ends and their counts."""
+    a: Names, i: slice, b: Names, j: slice, rest: tuple[np.ndarray, ...]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Merge some names of two lists, given their counts and where their places go, which count from
+    here; returns the names, their ends and their counts."""
     names = np.empty(_bytes(a, i) + _bytes(b, j) + 1, np.uint8)
     most = i.stop - i.start + j.stop - j.start
-    ends, counts = np.empty(most, np.int64), None if rest[0] is None else np.empty(most, np.int64)
+    ends, counts = np.empty((2, most), np.int64)
     n = merge(*a, i.start, i.stop, *b, j.start, j.stop, *rest, names, ends, counts)
-    return names[: ends[n - 1] if n else 0], ends[:n], counts if counts is None else counts[:n]
+    return names[: ends[n - 1] if n else 0], ends[:n], counts[:n]
 
 
 def _bytes(names: Names, which: slice) -> int:
@@ -168,7 +165,7 @@ def merged_words(
     arena: np.ndarray, lists: Sequence[Words], n_jobs: int | None
 ) -> tuple[Words, list[np.ndarray]]:
     """Return two or more lists of words of one arena as one, each word once, and for each list the
-    places of its words in the whole. Keys tell most words apart, which need not be written, then."""
+    places of its words in the whole. No word is written, and keys tell most of them apart."""
     whole, places = lists[0], []
     for other in lists[1:]:
         whole, before, here = _two_merged(arena, whole, other, n_jobs)

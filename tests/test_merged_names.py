@@ -1,13 +1,15 @@
 """Lists of names of several threads as one, beside a sorted set of Python."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fastlin import CountVectorizer, _merged_names
-from fastlin._core.names import merge, order_of_keys
-from fastlin._merged_names import MergedNames
+from fastlin._core.names import merge, order_of_keys, write_word_keys
+from fastlin._merged_names import MergedNames, Words, merged_words
 
 WORDS = st.lists(st.lists(st.text("ab\u00e9\U0001f600 ", min_size=1), unique=True), min_size=2,
                  max_size=4)
@@ -41,15 +43,29 @@ def test_merged_names(lists, piece, n_jobs, random):
                 if word in words)
             for word in wanted
         ]
-        bare = MergedNames([names_of(words) for words in lists], None, n_jobs)
-        assert bare.counts is None and words_of(bare.names) == wanted
-        assert [place.tolist() for place in bare.places] == [
-            place.tolist() for place in whole.places
-        ]
         which = np.array([random.random() < 0.5 for _ in wanted], bool)
         kept = whole.kept(which)
         assert words_of(kept) == [word for word, is_kept in zip(wanted, which, strict=True)
                                   if is_kept]
+
+
+@given(st.lists(st.lists(st.text("a\u00e9\0", max_size=12), unique=True), min_size=2, max_size=4),
+       st.booleans(), st.integers(1, 3))
+def test_merged_words(lists, is_long, n_jobs):
+    # Long ones have the same first eight bytes, and some the same next eight.
+    encoded = [sorted(("a" * 7 * is_long + word).encode() for word in words) for words in lists]
+    names, ends = names_of([word.decode() for words in encoded for word in words])
+    starts = np.concatenate([[0], ends])[:-1]
+    keys, lengths = np.empty((2, len(ends)), np.uint64), np.diff(ends, prepend=0)
+    write_word_keys(names, starts, lengths, *keys)
+    parts = keys[0], starts.astype(np.uint32), lengths.astype(np.uint32)
+    cuts = np.cumsum([0, *map(len, encoded)])
+    shares = [Words(*(part[a:b] for part in parts)) for a, b in itertools.pairwise(cuts)]
+    whole, places = merged_words(np.append(names, np.uint8(0)), shares, n_jobs)
+    wanted = sorted({word for words in encoded for word in words})
+    assert [whole.text(k, names) for k in range(len(whole.keys))] == wanted
+    for words, place in zip(encoded, places, strict=True):
+        assert [wanted[k] for k in place] == words
 
 
 @pytest.mark.parametrize("params", [
@@ -71,10 +87,10 @@ def test_threads_learn_the_same(params, monkeypatch):
 
 
 @pytest.mark.parametrize("missing", [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)])
-def test_counts_are_of_both_lists_or_none(missing):
+def test_counts_are_of_both_lists(missing):
     names, place = names_of(["spam"]), np.empty(1, np.int64)
     counts = [None if k in missing else np.empty(2, np.int64) for k in range(3)]
-    with pytest.raises(ValueError):
+    with pytest.raises(TypeError):
         merge(*names, 0, 1, *names, 0, 1, *counts[:2], place, place, np.empty(9, np.uint8),
               np.empty(2, np.int64), counts[2])  # fmt: skip
 

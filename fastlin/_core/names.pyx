@@ -257,30 +257,25 @@ cdef inline int64_t put(
 def merge(
     const uint8_t[::1] a_names, const int64_t[::1] a_ends, int64_t i, int64_t a_stop,
     const uint8_t[::1] b_names, const int64_t[::1] b_ends, int64_t j, int64_t b_stop,
-    const int64_t[::1] a_count, const int64_t[::1] b_count, int64_t[::1] a_place,
-    int64_t[::1] b_place, uint8_t[::1] names, int64_t[::1] ends, int64_t[::1] counts,
+    const int64_t[::1] a_count not None, const int64_t[::1] b_count not None,
+    int64_t[::1] a_place, int64_t[::1] b_place, uint8_t[::1] names, int64_t[::1] ends,
+    int64_t[::1] counts not None,
 ):
     """Write the names i .. a_stop - 1 of a and j .. b_stop - 1 of b as one list, which has room for
-    all, the sum of their counts, if there are any, and which place each has in it; returns how many
-    it has."""
+    all, the sum of their counts, and which place each has in it; returns how many it has."""
     cdef int64_t n = 0, used = 0, a_begin, b_begin
     cdef int order
-    cdef bint has_counts = counts is not None
     cdef uint8_t *out = &names[0]
-    if (a_count is not None) != has_counts or (b_count is not None) != has_counts:
-        raise ValueError
     checked(a_names, a_ends, i, a_stop)
     checked(b_names, b_ends, j, b_stop)
     if a_place.shape[0] < a_stop or b_place.shape[0] < b_stop:
         raise IndexError
-    if has_counts and (a_count.shape[0] < a_stop or b_count.shape[0] < b_stop):
+    if a_count.shape[0] < a_stop or b_count.shape[0] < b_stop:
         raise IndexError
     a_begin, b_begin = begin_of(a_ends, i), begin_of(b_ends, j)
     if begin_of(a_ends, a_stop) - a_begin + begin_of(b_ends, b_stop) - b_begin > names.shape[0]:
         raise IndexError
-    if a_stop - i + b_stop - j > ends.shape[0]:
-        raise IndexError
-    if has_counts and a_stop - i + b_stop - j > counts.shape[0]:
+    if a_stop - i + b_stop - j > min(ends.shape[0], counts.shape[0]):
         raise IndexError
     with nogil:
         while i < a_stop or j < b_stop:
@@ -291,8 +286,7 @@ def merge(
             else:
                 order = compared(&a_names[0] + a_begin, a_ends[i] - a_begin,
                                  &b_names[0] + b_begin, b_ends[j] - b_begin)
-            if has_counts:
-                counts[n] = (a_count[i] if order <= 0 else 0) + (b_count[j] if order >= 0 else 0)
+            counts[n] = (a_count[i] if order <= 0 else 0) + (b_count[j] if order >= 0 else 0)
             if order <= 0:
                 used = put(a_names, a_begin, a_ends[i], out, used)
                 a_place[i] = n
