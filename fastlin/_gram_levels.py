@@ -63,12 +63,13 @@ def document_cuts(ends: np.ndarray, size: int = 0) -> list[tuple[int, int]]:
     """Return ranges of documents of about so many tokens each."""
     n_tokens, size = int(ends[-1]) if len(ends) else 0, size or _CUT
     cuts = np.searchsorted(ends, np.arange(size, n_tokens, size)) + 1
-    edges = np.unique(np.concatenate([[0], cuts, [len(ends)]])).tolist()
-    return list(zip(edges[:-1], edges[1:], strict=True))
+    return list(itertools.pairwise(sorted({0, *cuts.tolist(), len(ends)})))
 
 
 def occurrences(ends: np.ndarray, n: int) -> int:
     """Return how many n-grams of n units documents have."""
+    if n == 1:
+        return int(ends[-1]) if len(ends) else 0
     return int(np.maximum(np.diff(ends, prepend=0) - n + 1, 0).sum())
 
 

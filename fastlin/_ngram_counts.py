@@ -121,7 +121,8 @@ def _by_levels(
             refuse(TOO_LARGE, 0)
     nodes, found_in = _nodes(words, levels, n_jobs)
     long_enough = slice(sum(map(len, levels[: shortest - 1])), None)
-    _refuse_none(found_in[long_enough])
+    # each is in some document
+    _refuse_none(found_in[long_enough][:1])
     wanted = np.zeros(len(found_in), bool)
     wanted[long_enough] = choose(Frequencies(found_in[long_enough], None))
     features, columns, documents = placed(levels, nodes.before, wanted, n_jobs)

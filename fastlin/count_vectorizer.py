@@ -342,7 +342,9 @@ class CountVectorizer(TextAnalysis, Estimator):
                 f"most {most:g} and at least {least:g} of {n_rows} documents."
             )
         documents, total = frequencies
-        kept = (documents <= math.floor(most)) & (documents >= math.ceil(least))
+        kept = documents >= math.ceil(least)
+        if most < n_rows:
+            kept &= documents <= math.floor(most)
         if not kept.any():
             raise ValueError(
                 f"no n-gram is left: each of the {len(kept)} is in fewer documents than min_df="
