@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ._aligned import huge_empty
 from ._core.documents import DONE, FULL, TOO_LARGE, TOO_LONG, TOO_MANY, CountedRows
 from ._core.ngrams import RowCounter
 from ._core.text import TextHasher, begin_pages
@@ -82,11 +83,13 @@ class RowsOutput:
 
 
 class _Segment:
-    """Rows of some blocks, the last of which may not be written yet."""
+    """Rows of some blocks, the last of which may not be written yet. Memory that is not used in the
+    end stays behind them: of new one, nobody has touched that."""
 
     def __init__(self, size: int, dtype: Any):
         self.ends = [np.zeros(1, np.int64)]
-        self.indices, self.data = np.empty(size, np.int32), np.empty(size, dtype)
+        self.indices = huge_empty((size,), np.dtype(np.int32))
+        self.data = huge_empty((size,), np.dtype(dtype))
         self.used = self.begun = 0
         self._beginning = threading.Lock()
 
@@ -104,9 +107,8 @@ class _Segment:
 
     def arrays(self) -> CsrArrays:
         """Return the three arrays, cut to size."""
-        _resize(self.indices, self.used)
-        _resize(self.data, self.used)
-        return CsrArrays(np.concatenate(self.ends), self.indices, self.data)
+        used = slice(self.used)
+        return CsrArrays(np.concatenate(self.ends), self.indices[used], self.data[used])
 
 
 class BlocksOutput:
