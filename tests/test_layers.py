@@ -132,7 +132,7 @@ WRITTEN = {
     "newton": {"z", "out"},
     "names": {
         "first", "second", "room", "order", "out", "ends", "a_place", "b_place", "names", "counts",
-        "whole",
+        "whole", "whole_keys", "whole_starts", "whole_lengths",
     },
     "ngrams": {
         "is_word", "before", "last", "arena", "ends", "numbers", "indices", "seen", "data",

@@ -307,8 +307,8 @@ def merge_words(
     const uint8_t[::1] arena, const uint64_t[::1] a_keys, const uint32_t[::1] a_starts,
     const uint32_t[::1] a_lengths, int64_t i, int64_t a_stop, const uint64_t[::1] b_keys,
     const uint32_t[::1] b_starts, const uint32_t[::1] b_lengths, int64_t j, int64_t b_stop,
-    uint32_t[::1] a_place, uint32_t[::1] b_place, uint64_t[::1] keys, uint32_t[::1] starts,
-    uint32_t[::1] lengths,
+    uint32_t[::1] a_place, uint32_t[::1] b_place, uint64_t[::1] whole_keys,
+    uint32_t[::1] whole_starts, uint32_t[::1] whole_lengths,
 ):
     """Write the words i .. a_stop - 1 of a and j .. b_stop - 1 of b as one list, from place i + j
     on, and which place each has in it; returns where the list ends. Keys are as `write_word_keys`
@@ -321,7 +321,7 @@ def merge_words(
         raise IndexError
     if not (0 <= i <= a_stop and 0 <= j <= b_stop):
         raise IndexError
-    if min(keys.shape[0], starts.shape[0], lengths.shape[0]) < a_stop + b_stop:
+    if min(whole_keys.shape[0], whole_starts.shape[0], whole_lengths.shape[0]) < a_stop + b_stop:
         raise IndexError
     with nogil:
         while i < a_stop or j < b_stop:
@@ -337,11 +337,13 @@ def merge_words(
                 order = compared(&arena[0] + a_starts[i], a_lengths[i], &arena[0] + b_starts[j],
                                  b_lengths[j])
             if order <= 0:
-                keys[n], starts[n], lengths[n] = a_keys[i], a_starts[i], a_lengths[i]
+                whole_keys[n] = a_keys[i]
+                whole_starts[n], whole_lengths[n] = a_starts[i], a_lengths[i]
                 a_place[i] = <uint32_t>n
                 i += 1
             else:
-                keys[n], starts[n], lengths[n] = b_keys[j], b_starts[j], b_lengths[j]
+                whole_keys[n] = b_keys[j]
+                whole_starts[n], whole_lengths[n] = b_starts[j], b_lengths[j]
             if order >= 0:
                 b_place[j] = <uint32_t>n
                 j += 1
