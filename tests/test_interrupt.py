@@ -255,6 +255,15 @@ def test_threads_are_fed_what_the_caller_makes(n_jobs):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
+def test_the_first_is_the_callers(n_jobs):
+    who = run([threading.get_ident, *[lambda: time.sleep(0.001)] * 20], n_jobs)[0]
+    assert who == threading.get_ident()
+    who = {}
+    feed(range(50), lambda items: [who.setdefault(k, threading.get_ident()) for k in items], n_jobs)
+    assert sorted(who) == list(range(50)) and who[0] == threading.get_ident()
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
 def test_an_error_ends_the_feeding(n_jobs):
     made = []
 
