@@ -158,7 +158,7 @@ def hand_out(look: Callable[[], None], table: np.ndarray, n_lanes: int, lanes: l
     of its lane unless that is empty; `squares`, unless it is, adds up those of each. `look` is
     called between the calls of the kernel."""
     chosen, size = np.array(lanes, dtype=np.int64), len(out[0]) if lanes else 0
-    step = max(1, _WEIGHTS_PER_CALL // n_lanes)
+    step = _WEIGHTS_PER_CALL // n_lanes // LINE_BYTES * LINE_BYTES  # whole lines of each vector
     for first in range(0, size, step):
         look()
         _multi.gather(

@@ -16,7 +16,7 @@ from fastlin import (
     as_rows,
     cross_val_score,
 )
-from fastlin._aligned import aligned_zeros
+from fastlin._aligned import aligned_zeros, huge_empty
 from fastlin._core import multi as _multi
 from fastlin._dual_models import DualModel
 from fastlin._exact_pass import fits_exactly_together
@@ -425,3 +425,20 @@ def test_lanes_are_taken_out_with_their_squares(dtype):
     _multi.gather(table.ravel(), 24, chosen, out, place, 0, 70, nothing, scale)
     np.testing.assert_array_equal(out, (scale * table)[place][:, chosen].T.astype(dtype))
     np.testing.assert_allclose(squares, (table[:, chosen] ** 2).sum(axis=0), rtol=1e-13)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("lanes", [4, 6, 16])
+def test_large_vectors_are_taken_out_whole(dtype, lanes):
+    """Past the caches where they begin at a line, and those that do not, in pieces of any size."""
+    d, rng = (1 << 21) // lanes + 207, np.random.default_rng(lanes)
+    table = rng.normal(size=(d, lanes)).astype(dtype)
+    place, scale = rng.permutation(d).astype(np.int32), np.arange(1.0, 1.0 + lanes) / 3
+    chosen = np.arange(lanes)[::-1].copy()
+    out = [huge_empty((d + 3,), np.dtype(dtype))[k % 4 : d + k % 4] for k in range(lanes)]
+    nothing = np.empty(0)
+    for given in (place, place[:0]):
+        for first, last in ((0, d - 70), (d - 70, d - 6), (d - 6, d)):
+            _multi.gather(table.ravel(), lanes, chosen, out, given, first, last, nothing, scale)
+        expected = (scale * (table[given] if len(given) else table))[:, chosen].T.astype(dtype)
+        np.testing.assert_array_equal(out, expected)

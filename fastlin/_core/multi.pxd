@@ -85,6 +85,17 @@ cdef extern from "fl_joint_dual.h" nogil:
     int64_t fl_joint_width(int64_t K) noexcept
 
 
+cdef extern from "fl_gather.h" nogil:
+    enum:
+        FL_GATHERED
+        FL_GATHER_AHEAD
+    void fl_gather_four(const float *const *line, const double *by, int n_lanes,
+                        float *tile) noexcept
+    bint fl_goes_past(const void *to, int64_t nbytes) noexcept
+    void fl_put(void *to, const void *start, int64_t nbytes, bint past) noexcept
+    void fl_put_end() noexcept
+
+
 cdef extern from "fl_dispatch.h" nogil:
     enum:
         FL_N_ISAS

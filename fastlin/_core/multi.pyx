@@ -9,18 +9,19 @@ import numpy as np
 from .c cimport (FL_PREFETCH, fl_loss_conjugate, fl_per_column, fl_per_column_plan_next,
                  fl_prefetch_columns, fl_prefetch_start, fl_row, fl_row_at_f32, int32_t, int64_t,
                  prefetch_row, real, row_at, uint32_t)
-from .multi cimport (FL_MAX_LANES, FL_N_ISAS, fl_certifying_kernels, fl_certifying_kernels_of,
-                     fl_descent_kernels, fl_descent_kernels_of, fl_dual_lanes, fl_dual_plan,
+from .multi cimport (FL_GATHER_AHEAD, FL_GATHERED, FL_MAX_LANES, FL_N_ISAS, fl_certifying_kernels,
+                     fl_certifying_kernels_of, fl_descent_kernels, fl_descent_kernels_of,
+                     fl_dual_lanes, fl_dual_plan, fl_gather_four, fl_goes_past,
                      fl_gram_kernels_of, fl_isa_name, fl_isa_runs, fl_joint_kernels,
                      fl_joint_kernels_of, fl_logistic_kernels, fl_logistic_kernels_of,
                      fl_logs_kernel, fl_logs_of, fl_multi_kernels, fl_multi_kernels_of,
-                     fl_multi_lanes, fl_multi_memory, fl_multi_plan, fl_prefetch_lanes)
+                     fl_multi_lanes, fl_multi_memory, fl_multi_plan, fl_prefetch_lanes, fl_put,
+                     fl_put_end)
 from .rows cimport Rows, row_in_double
 from .sgd cimport START_AHEAD, kept_per_column, no_row
 
 cdef enum:
     MAX_RUNS = 64
-    GATHERED = 64
 
 ctypedef void (*adding)(fl_row row, const double *by, void *w) noexcept nogil
 
@@ -168,32 +169,40 @@ ctypedef fused kept:
 cdef void gather_into(const real *v, int n_lanes, const int64_t[::1] chosen, const double *by,
                       kept **to, const int32_t[::1] place, Py_ssize_t first, Py_ssize_t last,
                       double[::1] squares) noexcept nogil:
-    """`gather` into vectors of one type. Some columns at a time, so that each line is read once
-    and each vector written in runs."""
-    cdef Py_ssize_t start, size, j, m, k, n = chosen.shape[0]
-    cdef const real *line
-    cdef kept tile[GATHERED * FL_MAX_LANES]
+    """`gather` into vectors of one type."""
+    cdef Py_ssize_t start, size, j, k, q, m, n = chosen.shape[0]
+    cdef const real *line[4]
+    cdef kept tile[FL_GATHERED * FL_MAX_LANES]
     cdef double square[FL_MAX_LANES]
     cdef bint placed = place.shape[0] > 0
+    cdef bint past[FL_MAX_LANES]
+    for m in range(n):
+        past[m] = fl_goes_past(to[m] + first, (last - first) * n * <int64_t>sizeof(kept))
     for m in range(squares.shape[0]):
         square[m] = squares[m]
     start = first
     while start < last:
-        size = min(<Py_ssize_t>GATHERED, last - start)
-        for k in range(size):
-            j = start + k
-            if placed and j + 16 < last:
-                FL_PREFETCH(v + <int64_t>place[j + 16] * n_lanes)
-            line = v + <int64_t>(place[j] if placed else j) * n_lanes
-            for m in range(n_lanes):
-                tile[k * n_lanes + m] = <kept>(by[m] * line[m])
-            if squares.shape[0] > 0:
-                for m in range(n):
-                    square[m] += <double>line[chosen[m]] * line[chosen[m]]
+        size = min(<Py_ssize_t>FL_GATHERED, last - start)
+        for k in range(0, size, 4):
+            for q in range(min(<Py_ssize_t>4, size - k)):
+                j = start + k + q
+                if placed and j + FL_GATHER_AHEAD < last:
+                    FL_PREFETCH(v + <int64_t>place[j + FL_GATHER_AHEAD] * n_lanes)
+                line[q] = v + <int64_t>(place[j] if placed else j) * n_lanes
+                for m in range(squares.shape[0]):
+                    square[m] += <double>line[q][chosen[m]] * line[q][chosen[m]]
+            if real is float and kept is float:
+                if k + 4 <= size:
+                    fl_gather_four(line, by, n_lanes, tile + k)
+                    continue
+            for q in range(min(<Py_ssize_t>4, size - k)):
+                for m in range(n_lanes):
+                    tile[m * FL_GATHERED + k + q] = <kept>(by[m] * line[q][m])
         for m in range(n):
-            for k in range(size):
-                to[m][start + k] = tile[k * n_lanes + chosen[m]]
+            fl_put(to[m] + start, tile + chosen[m] * FL_GATHERED, size * <int64_t>sizeof(kept),
+                   past[m])
         start += size
+    fl_put_end()
     for m in range(squares.shape[0]):
         squares[m] = square[m]
 
