@@ -108,7 +108,7 @@ def fit_exact_together(rows, members, jobs: list[Job], codes, y, labels, weight,
     _parallel.run(shared, n_jobs, lambda: [task.cancel() for task in shared])
     beside = [model for model in models if model.fit is None]
     if beside and tame:
-        _prepare(stream)
+        _prepare(stream, n_jobs)
         for intercept in {model.fit_intercept for model in beside}:
             stream.centre(intercept)  # before there are threads
     if stream.work is not None:
@@ -176,10 +176,12 @@ def _is_tame(rows: Rows) -> bool:
     return fits_single(rows) and Shift.of(rows) is None
 
 
-def _prepare(stream: DualStream) -> None:
+def _prepare(stream: DualStream, n_jobs: int | None) -> None:
     """The rows that descent and certificates run on."""
     rows = stream.X
-    stream.work, columns = prepared(as_rows(rows, np.float32), LANES[-1], _USUAL_EPOCHS)
+    stream.work, columns = prepared(
+        as_rows(rows, np.float32), LANES[-1], _USUAL_EPOCHS, n_jobs=n_jobs
+    )
     stream.exact = rows
     if columns is not None:
         stream.exact, stream.place = with_columns_of(stream.work, rows), columns.place

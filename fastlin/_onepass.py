@@ -91,7 +91,7 @@ def fit_side_by_side(estimator: Any, rows: Rows, classes: np.ndarray, codes: np.
     everyone = [np.ones(len(rows), bool)]
     y, from_zero = codes.astype(np.float64), all(first is None for first in start)
     stream = _stream(rows, everyone, codes.astype(np.int32), y, classes, weight, [job], None,
-                     from_zero)
+                     from_zero, n_jobs=estimator.n_jobs)
     targets = Targets(stream, rows, y, classes)
     targets.lay_out(job)
     for model, first in zip(job.outputs, start, strict=True):
@@ -162,7 +162,8 @@ def fit_together(
     if fits_exactly_together(estimators[0]):
         return fit_exact_together(rows, members, jobs, codes, y, labels, weight, n_jobs,
                                   memory_limit, random_state, among)
-    stream = _stream(rows, members, codes, y, labels, weight, jobs, random_state, among=among)
+    stream = _stream(rows, members, codes, y, labels, weight, jobs, random_state, among=among,
+                     n_jobs=n_jobs)
     targets = Targets(stream, rows, y, labels)
     for job in jobs:
         try:
@@ -242,7 +243,7 @@ def _jobs(estimators: list, train: list, test: list, n: int) -> tuple[list, list
 
 
 def _stream(rows, members, codes, y, labels, weight, jobs, random_state, from_zero=True,
-            among=None) -> Stream:
+            among=None, n_jobs=None) -> Stream:
     """What all models share."""
     estimators = [job.estimator for job in jobs]
     state = estimators[0].random_state if random_state is None else random_state
@@ -259,7 +260,7 @@ def _stream(rows, members, codes, y, labels, weight, jobs, random_state, from_ze
         return made[str(shuffle)].fork()
 
     epochs = _EPOCH_COSTS * max(estimator._plan(None).sure_epochs for estimator in estimators)
-    renumbered, columns = prepared(rows, LANES[-1], epochs, from_zero)
+    renumbered, columns = prepared(rows, LANES[-1], epochs, from_zero, 1, n_jobs)
     stream = Stream(
         renumbered, members, codes, 1 if labels is None else len(labels),
         y if labels is None else _NO_WEIGHTS, _NO_WEIGHTS if weight is None else weight, order,

@@ -132,7 +132,9 @@ class OnlineEstimator(Estimator):
             from_zero = all(first is None for first in start)
             n_outputs = max(groups)
             n_kept = kept_side_by_side(rule) if n_outputs == 1 else 1
-            rows, columns = prepared(rows, n_outputs, plan.sure_epochs, from_zero, n_kept)
+            rows, columns = prepared(
+                rows, n_outputs, plan.sure_epochs, from_zero, n_kept, getattr(self, "n_jobs", None)
+            )
         seeds = spawn_seed(self.random_state, len(targets) + 1)
         held_out = np.empty(0, dtype=np.int64)
         if getattr(self, "early_stopping", False):

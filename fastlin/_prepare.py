@@ -25,8 +25,11 @@ takes half the time. The weights of a column without entries stay what they were
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
+from . import _parallel
 from ._aligned import LINE_BYTES
 from ._core import columns as _columns
 from ._core import rows as _rows
@@ -69,10 +72,12 @@ class ColumnOrder:
 
 
 def prepared(
-    X: Rows, n_outputs: int, epochs: int, from_zero: bool = True, n_kept: int = 1
+    X: Rows, n_outputs: int, epochs: int, from_zero: bool = True, n_kept: int = 1,
+    n_jobs: int | None = None,
 ) -> tuple[Rows, ColumnOrder | None]:
     """X with its columns by falling frequency, or only those that occur, and the order that leads
-    there; X and None where this would not pay.
+    there; X and None where this would not pay. Of a training that begins with zeros, columns that
+    do not occur are left out in any case.
 
     Parameters
     ----------
@@ -85,6 +90,8 @@ def prepared(
         Whether training begins with weights of zero.
     n_kept : int
         Numbers that steps on one output keep for a column, its weight among them.
+    n_jobs : int, optional
+        Threads, as in `_parallel.n_threads`. What comes of it doesn't depend on them.
     """
     d, column_bytes = X.shape[1], n_outputs * n_kept * X.dtype.itemsize
     if X.layout == "dense" or d * column_bytes <= 2 * NEAR_BYTES:
@@ -100,14 +107,23 @@ def prepared(
         return X, None
     if column_bytes >= LINE_BYTES and d * column_bytes <= _NEAR_PAGES * _PAGE_BYTES:
         return X, None  # neither lines nor pages could be nearer
-    counts, groups = _counted(X, column_bytes, _SMALL_SAMPLE)
+    counts, groups = _counted(X, column_bytes, _SMALL_SAMPLE, n_jobs)
     if groups is not None and n_outputs > 1 and X.nnz >= 2 * _SMALL_SAMPLE:
-        counts, groups = _counted(X, column_bytes, _SAMPLE)
+        counts, groups = _counted(X, column_bytes, _SAMPLE, n_jobs)
     if groups is None:
         return X, None
-    return _by_frequency(
-        X, _columns.places(counts, groups), n_outputs > 1 and column_bytes < LINE_BYTES
-    )
+    place, following = _columns.places(counts, groups), d - int(groups[0])
+    moves_entries = n_outputs > 1 and column_bytes < LINE_BYTES
+    indices, values, following = _renumbered(X, place, following, moves_entries)
+    # columns that do not occur: one without entries for all of them, or one for each
+    if from_zero:
+        unsigned = place.view(np.uint32)
+        np.minimum(unsigned, following, out=unsigned)
+        d = min(d, following + 1)
+    else:
+        place[place < 0] = np.arange(following, d, dtype=np.int32)
+    renumbered = _rows.make_rows(X.layout, len(X), d, values, indices, X.indptr, X.dtype)
+    return renumbered, ColumnOrder(place)
 
 
 def with_columns_of(renumbered: Rows, X: Rows) -> Rows:
@@ -140,15 +156,26 @@ def only_occurring(X: Rows) -> tuple[Rows, ColumnOrder | None]:
     return kept, ColumnOrder(place)
 
 
-def _counted(X: Rows, column_bytes: int, sample: int) -> tuple[np.ndarray, np.ndarray | None]:
+def _counted(X: Rows, column_bytes: int, sample: int,
+             n_jobs: int | None) -> tuple[np.ndarray, np.ndarray | None]:
     """How often each column occurs in a sample of so many entries, and how many columns were
     counted so often; None if no order of them would pay (`_groups`)."""
     n, d = X.shape
-    counts = np.zeros(d, np.int32)
-    step, rows = max(1, X.nnz // sample), _rows_per_piece(X)
-    for start in range(0, n, rows * step):
-        _columns.count(X, counts, start, min(start + rows * step, n), step)
-    return counts, _groups(counts, column_bytes)
+    step = max(1, X.nnz // sample)
+    # adding up the counts of a further thread takes half as long as counting so many entries
+    threads = max(1, min(_parallel.n_threads(n_jobs), 2 * X.nnz // step // d))
+    counts = np.zeros((threads, d), np.int32)
+    rows = step * max(1, min(_rows_per_piece(X), n // (step * threads)))
+
+    def count(thread: int) -> None:
+        for start in range(thread * rows, n, threads * rows):
+            _columns.count(X, counts[thread], start, min(start + rows, n), step)
+
+    _parallel.run([partial(count, thread) for thread in range(threads)], n_jobs)
+    total = counts[0]
+    for more in counts[1:]:
+        total += more
+    return total, _groups(total, column_bytes)
 
 
 def _rows_per_piece(X: Rows) -> int:
@@ -156,11 +183,10 @@ def _rows_per_piece(X: Rows) -> int:
     return max(1, _PIECE * len(X) // X.nnz)
 
 
-def _by_frequency(X: Rows, place: np.ndarray, moves_entries: bool) -> tuple[Rows, ColumnOrder]:
-    """X with its columns renumbered by falling frequency; entries of frequent columns come first in
-    their row, or all stay in their order."""
-    n, d = X.shape
-    rows, following = _rows_per_piece(X), int(np.count_nonzero(place >= 0))
+def _renumbered(X: Rows, place: np.ndarray, following: int, moves_entries: bool) -> tuple:
+    """(indices by the new numbers, the values that go with them, how many columns have a place);
+    entries of frequent columns come first in their row, or all stay in their order."""
+    n, rows = len(X), _rows_per_piece(X)
     indices, values = np.empty_like(X.indices), X.values
     if moves_entries:
         values = np.empty(0 if X.values is None else X.nnz, X.dtype)
@@ -170,11 +196,7 @@ def _by_frequency(X: Rows, place: np.ndarray, moves_entries: bool) -> tuple[Rows
             following = _columns.renumber(X, place, following, indices, values, *part)
         else:
             following = _columns.relabel(X, place, following, indices, *part)
-    place[place < 0] = np.arange(following, d, dtype=np.int32)
-    renumbered = _rows.make_rows(
-        X.layout, n, d, None if X.values is None else values, indices, X.indptr, X.dtype
-    )
-    return renumbered, ColumnOrder(place)
+    return indices, None if X.values is None else values, following
 
 
 def _groups(counts: np.ndarray, column_bytes: int) -> np.ndarray | None:

@@ -13,7 +13,7 @@ from fastlin import (
     cross_val_score,
 )
 from fastlin._data import as_rows, compact_rows
-from fastlin._prepare import only_occurring, prepared
+from fastlin._prepare import _counted, only_occurring, prepared
 
 D = 300_000
 
@@ -43,13 +43,16 @@ def test_renumbered_rows_are_the_rows_with_frequent_columns_first(layout):
     assert rows.layout == layout
     renumbered, columns = prepared(rows, 2, 10)
     assert columns is not None
-    np.testing.assert_array_equal(np.sort(columns.place), np.arange(D))
     expected = rows.to_csr().tocoo()
-    moved = sp.csr_matrix(
-        (expected.data, (expected.row, columns.place[expected.col])), shape=rows.shape
-    )
+    occurs = np.bincount(expected.col, minlength=D) > 0
+    width = np.count_nonzero(occurs)
+    np.testing.assert_array_equal(np.sort(columns.place[occurs]), np.arange(width))
+    assert (columns.place[~occurs] == width).all() and width < D - 1
+    shape = len(rows), width + 1
+    assert renumbered.shape == shape
+    moved = sp.csr_matrix((expected.data, (expected.row, columns.place[expected.col])), shape=shape)
     assert abs(renumbered.to_csr() - moved).max() == 0
-    frequency = np.bincount(renumbered.to_csr().indices, minlength=D)
+    frequency = np.bincount(renumbered.to_csr().indices, minlength=width)
     # all rows are in the sample; counts of 4096 and more are not told apart
     assert (np.diff(np.minimum(frequency, 4096)) <= 0).all()
     in_row = renumbered.to_csr().indices[: renumbered.indptr[1]]
@@ -87,9 +90,40 @@ def test_columns_not_in_the_sample_follow_by_their_first_row(layout, wide, monke
     np.minimum.at(first, X.indices, np.arange(X.nnz))
     expected = np.lexsort((np.where(counts, np.arange(D), first), -counts))
     assert counts.max() < 4096 and 0 < np.count_nonzero(counts) < len(np.unique(X.indices))
-    np.testing.assert_array_equal(np.argsort(columns.place), expected)
-    moved = sp.csr_matrix((X.data, columns.place[X.indices], X.indptr), shape=X.shape)
+    np.testing.assert_array_equal(np.argsort(columns.place, kind="stable"), expected)
+    moved = sp.csr_matrix((X.data, columns.place[X.indices], X.indptr), shape=renumbered.shape)
     assert abs(renumbered.to_csr() - moved).max() == 0
+
+
+@pytest.mark.parametrize("layout", ["csr", "ones", "signed"])
+@pytest.mark.parametrize("wide", [2, 16])
+def test_threads_and_given_weights_change_no_number_of_a_column_that_occurs(layout, wide):
+    rows = layouts()[layout]
+    occurs = np.bincount(rows.to_csr().indices, minlength=D) > 0
+    first, columns = prepared(rows, wide, 20)
+    for kept, renumbered in (
+        (True, prepared(rows, wide, 20, True, 1, 3)), (False, prepared(rows, wide, 20, False)),
+    ):  # fmt: skip
+        np.testing.assert_array_equal(renumbered[0].indices, first.indices)
+        assert abs(renumbered[0].to_csr()[:, : first.shape[1]] - first.to_csr()).max() == 0
+        np.testing.assert_array_equal(renumbered[1].place[occurs], columns.place[occurs])
+        if kept:
+            np.testing.assert_array_equal(renumbered[1].place, columns.place)
+        else:  # each has its own weight
+            assert renumbered[0].shape == rows.shape
+            np.testing.assert_array_equal(np.sort(renumbered[1].place), np.arange(D))
+
+
+@pytest.mark.parametrize("n", [1000, 6000])
+def test_samples_are_those_of_one_thread(n, monkeypatch):
+    rows = as_rows(bag_of_words(n=n)[0])
+    monkeypatch.setattr("fastlin._prepare._PIECE", rows.nnz // 7)
+    for step in (1, 3, 7):
+        found = [_counted(rows, 64, rows.nnz // step, n_jobs)[0] for n_jobs in (None, 2, 5)]
+        expected = np.bincount(rows.to_csr()[:: rows.nnz // (rows.nnz // step)].indices,
+                               minlength=D)
+        for counts in found:
+            np.testing.assert_array_equal(counts, expected)
 
 
 @pytest.mark.filterwarnings("ignore::fastlin.ConvergenceWarning")

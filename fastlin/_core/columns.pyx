@@ -63,7 +63,8 @@ def places(const int32_t[::1] counts, const int64_t[::1] groups):
             following[k] = following[k + 1] + groups[k + 1]
         for j in range(counts.shape[0]):
             k = min(counts[j], <int32_t>MOST)
-            place[j] = <int32_t>following[k] if k else -1
+            # no branch, which the processor would not foresee: all bits are set for 0
+            place[j] = <int32_t>following[k] | -<int32_t>(k == 0)
             following[k] += 1
     return np.asarray(place)
 
