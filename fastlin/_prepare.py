@@ -53,8 +53,9 @@ _FEWEST_ADAPTIVE_EPOCHS = 3
 _FEWEST_PLAIN_EPOCHS = 16
 # Epochs after which weights for few of the columns have paid for the search for them
 _FEWEST_EPOCHS_OF_FEW = 3
-# Entries per call of a kernel: some milliseconds.
-_PIECE = 1 << 22
+# Entries per call of a kernel: some milliseconds. Entries for which a thread more pays, and pieces
+# for each.
+_PIECE, _FEWEST_SHARED, _SHARES = 1 << 22, 1 << 20, 4
 
 
 class ColumnOrder:
@@ -113,8 +114,10 @@ def prepared(
     if groups is None:
         return X, None
     place, following = _columns.places(counts, groups), d - int(groups[0])
-    moves_entries = n_outputs > 1 and column_bytes < LINE_BYTES
-    indices, values, following = _renumbered(X, place, following, moves_entries)
+    if n_outputs > 1 and column_bytes < LINE_BYTES:
+        indices, values, following = _moved(X, place, following)
+    else:
+        indices, values, following = _relabelled(X, place, following, n_jobs)
     # columns that do not occur: one without entries for all of them, or one for each
     if from_zero:
         unsigned = place.view(np.uint32)
@@ -183,20 +186,45 @@ def _rows_per_piece(X: Rows) -> int:
     return max(1, _PIECE * len(X) // X.nnz)
 
 
-def _renumbered(X: Rows, place: np.ndarray, following: int, moves_entries: bool) -> tuple:
-    """(indices by the new numbers, the values that go with them, how many columns have a place);
-    entries of frequent columns come first in their row, or all stay in their order."""
+def _moved(X: Rows, place: np.ndarray, following: int) -> tuple:
+    """(indices by the new numbers, those of frequent columns first in their row; the values that go
+    with them; how many columns have places, which all that occur get)."""
     n, rows = len(X), _rows_per_piece(X)
-    indices, values = np.empty_like(X.indices), X.values
-    if moves_entries:
-        values = np.empty(0 if X.values is None else X.nnz, X.dtype)
+    indices = np.empty_like(X.indices)
+    values = np.empty(0 if X.values is None else X.nnz, X.dtype)
     for start in range(0, n, rows):
-        part = start, min(start + rows, n)
-        if moves_entries:
-            following = _columns.renumber(X, place, following, indices, values, *part)
-        else:
-            following = _columns.relabel(X, place, following, indices, *part)
+        following = _columns.renumber(
+            X, place, following, indices, values, start, min(start + rows, n)
+        )
     return indices, None if X.values is None else values, following
+
+
+def _relabelled(X: Rows, place: np.ndarray, following: int, n_jobs: int | None) -> tuple:
+    """`_moved` where all entries stay where they are.
+
+    A second thread takes later rows. It reads the places of columns that the sample has; what it
+    misses is settled when the first one, in whose copy columns get places, has come to an end."""
+    n, indices = len(X), np.empty_like(X.indices)
+    threads = min(_parallel.n_threads(n_jobs), X.nnz // _FEWEST_SHARED)
+    given = place.copy() if threads > 1 else place
+    rows = min(_rows_per_piece(X), -(-n // (_SHARES * threads)) if threads > 1 else n)
+    starts = range(0, n, rows)
+    own = -(-len(starts) // max(1, threads))
+
+    def first() -> int:
+        last = following
+        for start in starts[:own]:
+            last = _columns.relabel(X, place, last, indices, start, min(start + rows, n))
+        return last
+
+    later = [
+        partial(_columns.relabel_placed, X, given, indices, start, min(start + rows, n))
+        for start in starts[own:]
+    ]
+    following, *missed = _parallel.run([first, *later], n_jobs)
+    for start, entries in zip(starts[own:], missed, strict=True):
+        following = _columns.settle(X, place, following, indices, entries, start)
+    return indices, X.values, following
 
 
 def _groups(counts: np.ndarray, column_bytes: int) -> np.ndarray | None:

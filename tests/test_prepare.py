@@ -97,8 +97,14 @@ def test_columns_not_in_the_sample_follow_by_their_first_row(layout, wide, monke
 
 @pytest.mark.parametrize("layout", ["csr", "ones", "signed"])
 @pytest.mark.parametrize("wide", [2, 16])
-def test_threads_and_given_weights_change_no_number_of_a_column_that_occurs(layout, wide):
+@pytest.mark.parametrize("step", [1, 10])
+def test_threads_and_given_weights_change_no_number_of_a_column_that_occurs(
+    layout, wide, step, monkeypatch
+):
     rows = layouts()[layout]
+    monkeypatch.setattr("fastlin._prepare._FEWEST_SHARED", rows.nnz // 4)
+    for sample in ("_SMALL_SAMPLE", "_SAMPLE"):
+        monkeypatch.setattr(f"fastlin._prepare.{sample}", rows.nnz // step)
     occurs = np.bincount(rows.to_csr().indices, minlength=D) > 0
     first, columns = prepared(rows, wide, 20)
     for kept, renumbered in (

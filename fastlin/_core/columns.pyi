@@ -27,3 +27,14 @@ def relabel(
     start: int,
     stop: int,
 ) -> int: ...
+def relabel_placed(
+    X: Rows, place: NDArray[np.int32], indices: NDArray[np.int32], start: int, stop: int
+) -> NDArray[np.int64]: ...
+def settle(
+    X: Rows,
+    place: NDArray[np.int32],
+    following: int,
+    indices: NDArray[np.int32],
+    missed: NDArray[np.int64],
+    start: int,
+) -> int: ...

@@ -141,3 +141,44 @@ def relabel(Rows X, int32_t[::1] place, int32_t following, int32_t[::1] indices,
             j = settled(&place[0], fl_signed_column(old[k]) if signed else old[k], &following)
             indices[k] = ~j if signed and old[k] < 0 else j
     return following
+
+
+def relabel_placed(Rows X, const int32_t[::1] place, int32_t[::1] indices, Py_ssize_t start,
+                   Py_ssize_t stop):
+    """`relabel`, but entries of columns without a place are left to `settle`: returns how far they
+    are from the first entry."""
+    cdef Py_ssize_t k, n = 0, first = fl_row_start(&X.c, start)
+    cdef Py_ssize_t size = fl_row_start(&X.c, stop) - first
+    cdef int32_t j
+    cdef const int32_t *old = X.c.indices + first
+    cdef int32_t *to = &indices[0] + first
+    cdef bint signed = X.c.layout == FL_SIGNED
+    cdef int64_t[::1] missed = np.empty(size, dtype=np.int64)
+    with nogil:
+        for k in range(size):
+            if k + AHEAD < size:
+                FL_PREFETCH(&place[fl_signed_column(old[k + AHEAD])])
+            j = place[fl_signed_column(old[k]) if signed else old[k]]
+            to[k] = ~j if signed and old[k] < 0 else j
+            if j < 0:
+                missed[n] = k
+                n += 1
+    return np.array(missed[:n])
+
+
+def settle(Rows X, int32_t[::1] place, int32_t following, int32_t[::1] indices,
+           const int64_t[::1] missed, Py_ssize_t start):
+    """Write what `relabel_placed` has `missed` of rows from `start` on; for the rest see
+    `relabel`."""
+    cdef Py_ssize_t k, n, first = fl_row_start(&X.c, start)
+    cdef int32_t j
+    cdef const int32_t *old = X.c.indices + first
+    cdef bint signed = X.c.layout == FL_SIGNED
+    with nogil:
+        for n in range(missed.shape[0]):
+            k = missed[n]
+            if n + AHEAD < missed.shape[0]:
+                FL_PREFETCH(&place[fl_signed_column(old[missed[n + AHEAD]])])
+            j = settled(&place[0], fl_signed_column(old[k]) if signed else old[k], &following)
+            indices[first + k] = ~j if signed and old[k] < 0 else j
+    return following
