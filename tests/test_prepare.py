@@ -12,6 +12,7 @@ from fastlin import (
     SGDRegressor,
     cross_val_score,
 )
+from fastlin._core import columns as _columns
 from fastlin._data import as_rows, compact_rows
 from fastlin._prepare import _counted, only_occurring, prepared
 
@@ -130,6 +131,19 @@ def test_samples_are_those_of_one_thread(n, monkeypatch):
                                minlength=D)
         for counts in found:
             np.testing.assert_array_equal(counts, expected)
+
+
+@pytest.mark.parametrize("width", [1, 3, 64])
+@pytest.mark.parametrize("d", [1, 63, 1001])
+def test_groups_of_columns_by_their_counts(width, d):
+    """From 4096 on they are one class."""
+    counts = np.random.default_rng(d).geometric(0.3, d).astype(np.int32) - 1
+    counts[:: 1 + d // 5] = 4095 + np.arange(len(counts[:: 1 + d // 5]))
+    totals = np.add.reduceat(counts, np.arange(0, d, width))
+    groups, entries = _columns.frequencies(counts, width)
+    classes = np.minimum(totals, 4096)
+    np.testing.assert_array_equal(groups, np.bincount(classes, minlength=4097))
+    np.testing.assert_array_equal(entries, np.bincount(classes, totals, minlength=4097))
 
 
 @pytest.mark.filterwarnings("ignore::fastlin.ConvergenceWarning")

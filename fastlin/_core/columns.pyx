@@ -38,18 +38,25 @@ def frequencies(const int32_t[::1] counts, Py_ssize_t width):
     """(how many groups of `width` neighbouring columns were counted so often, for 0, 1, ... times
     and `MOST` or more; entries in each of these classes). With it goes the last, shorter group."""
     cdef Py_ssize_t g, k, d = counts.shape[0]
-    cdef int64_t total
-    cdef int64_t[::1] groups = np.zeros(MOST + 1, dtype=np.int64)
-    cdef int64_t[::1] entries = np.zeros(MOST + 1, dtype=np.int64)
+    cdef int64_t total, beyond = 0
+    # a table for each of four groups in turn: most have one of a few counts, and an addition to a
+    # number waits for the one before
+    cdef int64_t[:, ::1] groups = np.zeros((4, MOST + 1), dtype=np.int64)
+    cdef int64_t *of = &groups[0, 0]
     with nogil:
         for g in range((d + width - 1) // width):
-            total = 0
-            for k in range(g * width, min((g + 1) * width, d)):
-                total += counts[k]
-            k = min(total, <int64_t>MOST)
-            groups[k] += 1
-            entries[k] += total
-    return np.asarray(groups), np.asarray(entries)
+            total = counts[g * width]
+            if width > 1:
+                for k in range(g * width + 1, min((g + 1) * width, d)):
+                    total += counts[k]
+            if total > MOST:
+                beyond += total - MOST
+                total = MOST
+            of[(g & 3) * (MOST + 1) + total] += 1
+    found = np.asarray(groups).sum(axis=0)
+    entries = found * np.arange(MOST + 1)
+    entries[MOST] += beyond
+    return found, entries
 
 
 def places(const int32_t[::1] counts, const int64_t[::1] groups):
