@@ -51,6 +51,8 @@ FL_INLINE void fl_put(void *to, const void *from, int64_t bytes, int past) {
         _mm_stream_si128((__m128i *)((char *)to + k),
                          _mm_loadu_si128((const __m128i *)((const char *)from + k)));
     }
+#else
+    (void)past;
 #endif
     memcpy((char *)to + k, (const char *)from + k, (size_t)(bytes - k));
 }
