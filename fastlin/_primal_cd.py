@@ -31,7 +31,7 @@ from ._problem import Certificate, Fit, Problem
 from ._quadratic import Descent, Model, add_columns, heaviest_first, settle_heaviest, within
 from ._sweeps import Sweeps, is_for_sweeps
 from ._transpose import Columns
-from ._working_set import first_of, largest_l1, violations, working_set
+from ._working_set import first_of, joined, largest_l1, stronger, violations, working_set
 
 __all__ = ["Search", "solve"]
 
@@ -90,10 +90,8 @@ _FIRST_DAMPING, _LEAST_DAMPING = 1e-3, 1e-9
 # falls by no more than this share of itself is at the optimum of the rounded columns, and if it has
 # got nowhere as often as brings its share down to this, it goes on with the values as they are.
 _LEAST_ROUNDED_TOL, _LEAST_ROUNDED_SHARE, _ROUNDED_FALL = 1e-6, 1e-4, 1e-12
-# Losses that are flat beyond a point; a penalty is weak from this share of the largest on, and how
-# far apart those on the way to it are, and their gap
-_FLAT = ("squared_hinge", "squared_epsilon_insensitive")
-_WEAK, _APART, _ON_THE_WAY = 5e-3, 10.0, 1e-2
+# Losses that are flat beyond a point, and the gap for penalties on the way to a weak one
+_FLAT, _ON_THE_WAY = ("squared_hinge", "squared_epsilon_insensitive"), 1e-2
 
 
 def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
@@ -145,21 +143,13 @@ def _down_to(search: Search, problem: Problem, tol: float, max_iter: int, start:
     beyond it, and the weights that are not 0 too many."""
     n, d = problem.X.shape
     if start is None and problem.loss in _FLAT and problem.l1 > 0 and d > n:
-        for l1 in _stronger(largest_l1(problem), problem.l1):
+        for l1 in stronger(largest_l1(problem), problem.l1):
             start = search.run(replace(problem, l1=l1), max(tol, _ON_THE_WAY), max_iter, start,
                                turns)
             turns = start.n_iter
             if turns >= max_iter:
                 break
     return search.run(problem, tol, max_iter, start, turns)
-
-
-def _stronger(largest: float, l1: float) -> list[float]:
-    """Penalties on the way from the largest to l1, which is left out."""
-    if not l1 < _WEAK * largest < np.inf:
-        return []
-    count = max(1, int(np.log(largest / l1) / np.log(_APART)) - 1)
-    return np.geomspace(largest, l1, count + 2)[1:-1].tolist()
 
 
 class Search:
@@ -223,7 +213,7 @@ class Search:
             if part.begins_with_few and not w.any():
                 chosen = first_of(chosen, worth, self._copied.sizes)
             if not w.any() and problem.l1:
-                chosen = np.union1d(chosen, part.likely(v, chosen))
+                chosen = joined(chosen, part.likely(v, chosen), d)
             # what is not optimal at 0 is much, what is or nearly is so later on may soon be chosen
             size = v if problem.positive else np.abs(v)
             self._copied.need(chosen, size > part.soon * problem.l1 if w.any() else None)
@@ -244,6 +234,8 @@ class _Curved(Part):
         self._kept: Model | None = None
         self._gram: Gram | None = None
         self._by_sweeps = False
+        self._seen: np.ndarray | None = None  # slopes at 0, for sweeps
+        self._is_own = False  # whether z is what w gives with the values of the rows
         self._fall = 1.0  # of the objective in the last step, as a share of it
         problem = self.problem
         self._damping = _FIRST_DAMPING
@@ -289,6 +281,7 @@ class _Curved(Part):
         beyond[chosen] = 0.0
         found = np.flatnonzero(beyond > 1.0)
         if is_for_sweeps(self.problem, np.r_[chosen, found], entries):
+            self._seen = v
             return np.flatnonzero(entries)
         found = found[np.argsort(-beyond[found], kind="stable")]
         return within(found, entries[found], entries[chosen].sum(dtype=np.int64))
@@ -308,6 +301,9 @@ class _Curved(Part):
         shrunk = problem.dual(c * self.a, c * v)
         return max(shrunk, problem.dual(self.a, v)) if problem.l2 > 0 else shrunk
 
+    def certificate(self, found: Certificate) -> Certificate:
+        return found if self._is_own else super().certificate(found)
+
     def descend(self, chosen: np.ndarray, most: int, gap: float, least: float) -> int:
         """Newton steps on the chosen weights. What counts is turns over the rows and Newton steps,
         not the products within these, nor turns by products of pairs or over heavy columns."""
@@ -315,6 +311,7 @@ class _Curved(Part):
             self._by_sweeps = True
         if self._by_sweeps and self._fall > _LAST_SWEEP:
             return self._sweep(chosen, most)
+        self._is_own = False
         chosen = heaviest_first(self.columns, self.model.varying(chosen), self.problem.X.nnz)
         if not len(chosen):
             self._adjust_intercept()
@@ -329,7 +326,7 @@ class _Curved(Part):
             turns += max(1, taken)
             work += taken + by_pairs
             before = loss + problem.penalty(self.w)
-            loss = self._search_line(self._kept, chosen, w, b, slopes, before, r, h)
+            loss = self._search_line(self._kept.h, chosen, w, b, slopes, before, r, h)
             after = loss + problem.penalty(self.w)
             self._fall = (before - after) / before
             if turns >= most or before - after <= enough:
@@ -343,22 +340,21 @@ class _Curved(Part):
                                        problem.positive, w, r)
             if len(heavy):
                 before = loss + problem.penalty(self.w)
-                self._search_line(model, heavy, w, b, slopes, before, r, h)
+                self._search_line(model.h, heavy, w, b, slopes, before, r, h)
         return turns
 
     def _sweep(self, chosen: np.ndarray, most: int) -> int:
         """Turns far from the optimum, until new slopes are worth a look: how many."""
         turns, problem, at_zero = 0, self.problem, not self.w.any()
-        chosen = self.model.varying(chosen)
         r, h = np.empty_like(self.z), np.empty_like(self.z)
-        loss = self._expand(self.z, r, h)
-        sweeps = Sweeps(problem, self.model, chosen, h)
+        loss, slopes, bends = self._expand(self.z, r, h), r.copy(), h.copy()
+        sweeps = Sweeps(problem, self.model, chosen, h, self._seen if at_zero else None)
+        self._seen = None
         for _ in range(min(most, _MOST_MODELS if at_zero else _FEW_SWEEPS)):
-            w, slopes = self.w.copy(), r.copy()
-            model = Model(self.columns, h.copy(), 0.0, problem.fit_intercept)
+            w, slopes[:], bends[:] = self.w.copy(), r, h
             b = sweeps.turn(w, r, h)
             before = loss + problem.penalty(self.w)
-            loss = self._search_line(model, chosen, w, b, slopes, before, r, h)
+            loss = self._search_line(bends, chosen, w, b, slopes, before, r, h)
             if at_zero and not turns:
                 loss = self._go_on(loss, r, h)
             last, self._fall = self._fall, (before - loss - problem.penalty(self.w)) / before
@@ -366,6 +362,8 @@ class _Curved(Part):
             self._by_sweeps = turns == 1 or self._fall < _SLOW * last
             if not self._by_sweeps or self._fall <= (_FAR_STILL if at_zero else _LAST_SWEEP):
                 break
+        # turns are in single precision
+        self.z, self._is_own = self._responses(), True
         return turns
 
     def _go_on(self, loss: float, r: np.ndarray, h: np.ndarray) -> float:
@@ -458,16 +456,15 @@ class _Curved(Part):
         share = _SAME_CURVATURE if self.problem.loss == "log_loss" else 0.0
         return bool(np.abs(h - old).sum() <= share * old.sum())
 
-    def _search_line(self, model: Model | None, chosen: np.ndarray, w: np.ndarray, b: float,
+    def _search_line(self, bends: np.ndarray, chosen: np.ndarray, w: np.ndarray, b: float,
                      slopes: np.ndarray, before: float, r: np.ndarray, h: np.ndarray) -> float:
         """Go towards (w, b + this b) as far as the objective falls enough: the mean loss there;
-        r, which is what the step leaves of the model's residuals `slopes`, and h become those of
-        the place."""
-        assert model is not None
+        r, which is what the step leaves of the residuals `slopes` of the model with row weights
+        `bends`, and h become those of the place."""
         direction = w - self.w
-        if (np.abs(slopes) < _MOST_RATIO * model.h).all():
+        if (np.abs(slopes) < _MOST_RATIO * bends).all():
             # the residuals have changed by h times the responses
-            along = (slopes - r) / model.h
+            along = (slopes - r) / bends
         else:
             along = np.full(len(self.z), b)
             add_columns(self.columns, chosen[direction[chosen] != 0], direction, along)

@@ -9,10 +9,13 @@ products are left to each other for long. So a turn here takes the columns one a
   the others would have to undo;
 - at last the heaviest columns are settled among themselves. Their products are taken from a sample
   of the rows, so how far to go along what these say follows from all rows: the model falls whatever
-  the sample.
+  the sample;
+- columns without a weight whose slope was well within the penalty when it was last seen are left
+  out of every other turn.
 
-Curvatures along columns are those of equal row weights, scaled, for those of the model would take
-as long as half a turn.
+The steps go by residuals in single precision, beside the weights of the rows: curvatures along
+columns come with the slopes, from the same lines of the cache. What rounding does to the responses
+is for whoever takes the turns to mend.
 """
 
 from __future__ import annotations
@@ -34,6 +37,8 @@ _MOST, _MUCH, _LEAST = 0.7, 0.3, 1e6
 _HEAVIEST, _EVERY, _ROWS = 256, 12, 16
 # Parts of a turn, and entries of each at most: about 50 ms
 _PARTS, _ENTRIES_PER_CALL = 8, 8_000_000
+# Share of the penalty from which on slopes are no longer well within it
+_DUE = 0.6
 # Turns among the heaviest, which end with one that gains this share of what the first did
 _SETTLING, _SETTLED = 200, 1e-4
 
@@ -51,34 +56,54 @@ def is_for_sweeps(problem: Problem, columns: np.ndarray, sizes: np.ndarray) -> b
 
 
 class Sweeps:
-    """Turns over some columns; `even` is the model with the weights of the rows alone, the row
-    weights of those that turns are taken on are about h."""
+    """Turns over some columns of a model's; the row weights of those that turns are taken on are
+    about h. `seen` are slopes along all columns, if they are known."""
 
-    def __init__(self, problem: Problem, even: Model, chosen: np.ndarray, h: np.ndarray):
-        even.need(chosen)
-        self._problem, self._model, self._columns = problem, even, even.columns
-        self._sizes = np.diff(even.columns.indptr)
+    def __init__(self, problem: Problem, model: Model, chosen: np.ndarray, h: np.ndarray,
+                 seen: np.ndarray | None = None):
+        self._problem, self._model, self._columns = problem, model, model.columns
+        self._sizes, n = np.diff(model.columns.indptr), len(h)
+        chosen = self._without_constants(chosen)
         order = np.argsort(-self._sizes[chosen], kind="stable")
         self._heavy = np.sort(chosen[order[:_HEAVIEST]])
         self._light = np.sort(chosen[order[_HEAVIEST:]])
-        self._parts = self._cut()
-        self._mean = np.zeros(len(self._sizes))
+        self._seen = np.full(len(self._sizes), np.inf) if seen is None else seen.copy()
+        self._turns = 0
         self._gram = self._sampled(h)
-        self._common = np.ones(len(h))
+        known = np.diagonal(self._gram) > 0
+        if not known.all():
+            # what the sample knows nothing of takes steps as the others do
+            self._light = np.union1d(self._light, self._heavy[~known])
+            self._heavy, self._gram = self._heavy[known], self._gram[np.ix_(known, known)].copy()
+        # r and h of each row; room for vectors of every turn
+        self._rows = np.empty((n, 2), np.float32)
+        self._along, self._bent, self._whole = np.empty(n), np.empty(n), np.zeros(len(self._sizes))
+        self._common = np.ones(n)
         if not problem.fit_intercept:
             self._common[:] = 0.0
-            whole = np.zeros(len(self._sizes))
-            whole[self._heavy] = 1.0
-            add_columns(self._columns, self._heavy, whole, self._common)
+            self._whole[self._heavy] = 1.0
+            add_columns(self._columns, self._heavy, self._whole, self._common)
 
-    def _about_zero(self) -> np.ndarray:
-        """Curvatures along the columns, not centred, where the row weights add up to 1."""
-        even = self._model
-        return (even.curvature + even.total * even.mean**2) / even.total
+    def _without_constants(self, chosen: np.ndarray) -> np.ndarray:
+        """The columns for which the intercept can't stand."""
+        problem = self._problem
+        if not problem.fit_intercept:
+            return chosen
+        rows = np.count_nonzero(problem.weight) if len(problem.weight) else len(problem.y)
+        full = self._sizes[chosen] >= rows
+        return np.union1d(chosen[~full], self._model.varying(chosen[full]))
 
-    def _cut(self) -> list[tuple[int, int]]:
-        """Bounds of parts of the light columns with as many entries each."""
-        total = np.cumsum(self._sizes[self._light], dtype=np.int64)
+    def _due(self, w: np.ndarray) -> np.ndarray:
+        """The light columns of this turn."""
+        light = self._light
+        if self._turns % 2 == 1:
+            return light
+        within = np.abs(self._seen[light]) <= _DUE * self._problem.l1
+        return light[~within | (w[light] != 0)]
+
+    def _cut(self, light: np.ndarray) -> list[tuple[int, int]]:
+        """Bounds of parts of light columns with as many entries each."""
+        total = np.cumsum(self._sizes[light], dtype=np.int64)
         if not len(total):
             return []
         parts = max(_PARTS, int(total[-1]) // _ENTRIES_PER_CALL + 1)
@@ -113,23 +138,27 @@ class Sweeps:
     def turn(self, w: np.ndarray, r: np.ndarray, h: np.ndarray) -> float:
         """One turn on the model with the residuals r and the row weights h, from the weights w;
         both change. The change of the intercept."""
-        problem, total, b = self._problem, float(h.sum()), 0.0
-        curvature = self._about_zero() * total
-        bent = h * self._common
-        bend = float(bent @ self._common)
-        for start, stop in self._parts:
+        problem, rows, common, b = self._problem, self._rows, self._common, 0.0
+        rows[:, 0], rows[:, 1] = r, h
+        # what they are rounded to leaves r, and what becomes of it comes back
+        r -= rows[:, 0]
+        bend = float(np.multiply(h, common, out=self._bent) @ common)
+        light = self._due(w)
+        for start, stop in self._cut(light):
             if is_cancelled():
                 raise Cancelled
-            _primal.descend(self._columns, self._light, problem.l1, problem.l2, False, False, h,
-                            total, 0.0, self._mean, curvature, w, r, 0.0, start, stop, 1, -1.0)
-            change = self._best_common(w, float(r @ self._common), bend)
+            _primal.descend_floats(self._columns, light, problem.l1, problem.l2, w, rows,
+                                   self._seen, start, stop)
+            change = self._best_common(w, _primal.pull_of_floats(rows, common), bend)
             if change != 0:
-                r -= change * bent
+                _primal.shift_floats(rows, common, change)
                 if problem.fit_intercept:
                     b += change
                 else:
                     w[self._heavy] += change
-        return b + self._settle(w, r, h, total)
+        r += rows[:, 0]
+        self._turns += 1
+        return b + self._settle(w, r, h)
 
     def _best_common(self, w: np.ndarray, pull: float, bend: float) -> float:
         """The best change of the intercept, or of all heaviest weights, if none changes sign; 0
@@ -149,9 +178,9 @@ class Sweeps:
                 - 0.5 * l2 * float(new @ new - own @ own))
         return change if fall > 0 else 0.0
 
-    def _settle(self, w: np.ndarray, r: np.ndarray, h: np.ndarray, total: float) -> float:
+    def _settle(self, w: np.ndarray, r: np.ndarray, h: np.ndarray) -> float:
         """Turns over the heaviest columns by their products: the change of the intercept."""
-        problem, heavy = self._problem, self._heavy
+        problem, heavy, total = self._problem, self._heavy, float(h.sum())
         l1, l2 = problem.l1, problem.l2
         pull = self._slopes(r)
         old, v = w[heavy], pull.copy()
@@ -161,12 +190,13 @@ class Sweeps:
         _primal.descend_gram(gram, places, l1, l2, False, new, v, square, _SETTLING,
                              _SETTLED * first)
         change = new - old
-        along, whole = np.zeros(len(r)), np.zeros(len(w))
-        whole[heavy] = change
-        add_columns(self._columns, heavy, whole, along)
+        along, bent = self._along, self._bent
+        along[:] = 0.0
+        self._whole[heavy] = change
+        add_columns(self._columns, heavy, self._whole, along)
         b = -float(h @ along) / total if problem.fit_intercept else 0.0
         along += b
-        bent = h * along
+        np.multiply(h, along, out=bent)
         bend = float(bent @ along) + l2 * float(change @ change)
         fall = (float(r @ along) - l2 * float(old @ change)
                 - l1 * float(np.abs(new).sum() - np.abs(old).sum()))
@@ -174,5 +204,6 @@ class Sweeps:
             return 0.0
         t = min(1.0, fall / bend)
         w[heavy] = old + t * change
-        r -= t * bent
+        bent *= t
+        r -= bent
         return t * b

@@ -8,10 +8,12 @@ from ._blocks import rmatvec
 from ._problem import Problem
 from ._quadratic import within
 
-__all__ = ["first_of", "largest_l1", "violations", "working_set"]
+__all__ = ["first_of", "joined", "largest_l1", "stronger", "violations", "working_set"]
 
 # The first working set has this share of all entries, or so many columns.
 _FIRST, _LEAST_FIRST = 0.05, 20
+# A penalty is weak from this share of the largest on, and how far apart those on the way to it are
+_WEAK, _APART = 5e-3, 10.0
 
 
 def largest_l1(problem: Problem) -> float:
@@ -20,6 +22,14 @@ def largest_l1(problem: Problem) -> float:
     pulls = problem.project(-problem.slopes(none + problem.best_intercept(none)))
     v = rmatvec(problem.X, problem.weighted(pulls))
     return float((v if problem.positive else np.abs(v)).max(initial=0.0))
+
+
+def stronger(largest: float, l1: float) -> list[float]:
+    """Penalties on the way from the largest to l1, which is left out."""
+    if not l1 < _WEAK * largest < np.inf:
+        return []
+    count = max(1, int(np.log(largest / l1) / np.log(_APART)) - 1)
+    return np.geomspace(largest, l1, count + 2)[1:-1].tolist()
 
 
 def violations(problem: Problem, w: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -45,6 +55,13 @@ def working_set(w: np.ndarray, worth: np.ndarray, smallest: int, fewest_new: int
         able = able[np.argpartition(-new[able], room)[:room]]
     support[able] = True
     return np.flatnonzero(support)
+
+
+def joined(first: np.ndarray, second: np.ndarray, d: int) -> np.ndarray:
+    """The columns that are in either, in order; d are all."""
+    held = np.zeros(d, bool)
+    held[first] = held[second] = True
+    return np.flatnonzero(held)
 
 
 def first_of(chosen: np.ndarray, worth: np.ndarray, sizes: np.ndarray) -> np.ndarray:

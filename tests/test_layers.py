@@ -148,7 +148,7 @@ WRITTEN = {
     },
     "primal_cd": {
         "mean", "curvature", "w", "r", "out", "h", "G", "places", "values", "v", "W",
-        "objective", "gap", "turns", "R", "d", "u",
+        "objective", "gap", "turns", "R", "d", "u", "rows", "seen",
     },
     "respond": {"out"},
     "rows": {"out", "in_order", "place", "keys"},

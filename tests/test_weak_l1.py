@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from fastlin import _primal_cd, as_rows
-from fastlin._primal_cd import _stronger, solve
+from fastlin import _working_set, as_rows
+from fastlin._primal_cd import solve
 from fastlin._problem import Certificate, Problem
-from fastlin._working_set import largest_l1
+from fastlin._working_set import largest_l1, stronger
 
 SEED = np.zeros(4, np.uint64)
 
@@ -51,7 +51,7 @@ def test_turns_on_the_way_count_and_pay(monkeypatch):
     assert fit.converged
     for most in (1, 5, 20):
         assert solve(p, 1e-4, most, SEED).n_iter <= most + 1
-    monkeypatch.setattr(_primal_cd, "_WEAK", 0.0)
+    monkeypatch.setattr(_working_set, "_WEAK", 0.0)
     straight = solve(p, 1e-4, 1000, SEED)
     assert straight.n_iter > fit.n_iter
     assert straight.certificate.objective > 0.9 * fit.certificate.objective
@@ -59,8 +59,8 @@ def test_turns_on_the_way_count_and_pay(monkeypatch):
 
 def test_penalties_on_the_way():
     for largest, l1 in ((1.0, 0.1), (1.0, 1.0), (0.5, 1.0), (0.0, 1.0), (np.inf, 1.0)):
-        assert _stronger(largest, l1) == []
+        assert stronger(largest, l1) == []
     for l1, count in ((4e-3, 1), (1e-4, 3), (3e-6, 4)):
-        found = np.array(_stronger(2.0, 2 * l1))
+        found = np.array(stronger(2.0, 2 * l1))
         assert len(found) == count
         np.testing.assert_allclose(found, 2 * l1 ** (np.arange(1, count + 1) / (count + 1)))

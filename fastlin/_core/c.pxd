@@ -434,6 +434,10 @@ cdef extern from "fl_primal.h" nogil:
                             double *w) noexcept
     void fl_primal_step_f64(fl_primal *q, fl_row x, double mean, double curvature,
                             double *w) noexcept
+    void fl_primal_float_step_f32(fl_row x, double l1, double l2, double *w, float *rows,
+                                  double *seen) noexcept
+    void fl_primal_float_step_f64(fl_row x, double l1, double l2, double *w, float *rows,
+                                  double *seen) noexcept
     void fl_primal_moments_f32(const fl_primal *q, fl_row x, int64_t n, double *mean,
                                double *curvature) noexcept
     void fl_primal_moments_f64(const fl_primal *q, fl_row x, int64_t n, double *mean,

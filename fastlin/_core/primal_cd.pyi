@@ -38,6 +38,19 @@ def descend(
     epochs: int,
     enough: float,
 ) -> tuple[int, float, float]: ...
+def descend_floats(
+    columns: Rows,
+    chosen: _Numbers,
+    l1: float,
+    l2: float,
+    w: _Doubles,
+    rows: NDArray[np.float32],
+    seen: _Doubles,
+    start: int,
+    stop: int,
+) -> None: ...
+def pull_of_floats(rows: NDArray[np.float32], along: _Doubles) -> float: ...
+def shift_floats(rows: NDArray[np.float32], along: _Doubles, t: float) -> None: ...
 def add_columns(
     columns: Rows, chosen: _Numbers, w: _Doubles, out: _Doubles, start: int, stop: int
 ) -> None: ...

@@ -4,10 +4,11 @@ from libc.math cimport copysign, fabs, sqrt
 from libc.string cimport memmove
 
 from .c cimport (FL_LOSS_LOG, fl_entry_column, fl_entry_f32, fl_entry_f64, fl_loss,
-                 fl_loss_curvature, fl_primal, fl_primal_moments_f32, fl_primal_moments_f64,
-                 fl_primal_step_f32, fl_primal_step_f64, fl_primal_target, fl_row, fl_row_at_f32,
-                 fl_row_at_f64, fl_wide_axpy_f32, fl_wide_axpy_f64, fl_wide_dot_f32,
-                 fl_wide_dot_f64, int32_t, int64_t)
+                 fl_loss_curvature, fl_primal, fl_primal_float_step_f32, fl_primal_float_step_f64,
+                 fl_primal_moments_f32, fl_primal_moments_f64, fl_primal_step_f32,
+                 fl_primal_step_f64, fl_primal_target, fl_row, fl_row_at_f32, fl_row_at_f64,
+                 fl_wide_axpy_f32, fl_wide_axpy_f64, fl_wide_dot_f32, fl_wide_dot_f64, int32_t,
+                 int64_t)
 from .multi cimport logistic_kernels_for
 from .rows cimport Rows
 from .vectors cimport add, dot
@@ -63,6 +64,44 @@ def descend(Rows columns, const int64_t[::1] chosen, double l1, double l2, bint 
             if q.decrease <= enough:
                 break
     return epoch, q.decrease, q.sum
+
+
+def descend_floats(Rows columns, const int64_t[::1] chosen, double l1, double l2, double[::1] w,
+                   float[:, ::1] rows, double[::1] seen, Py_ssize_t start, Py_ssize_t stop):
+    """Step along the weights chosen[start:stop] in turn, given r and h of each row side by side in
+    single precision, without an intercept; x_j.r before the step is left in seen[j]."""
+    cdef Py_ssize_t k, j
+    with nogil:
+        for k in range(start, stop):
+            j = chosen[k]
+            if columns.is_float32:
+                fl_primal_float_step_f32(fl_row_at_f32(&columns.c, j), l1, l2, &w[j], &rows[0, 0],
+                                         &seen[j])
+            else:
+                fl_primal_float_step_f64(fl_row_at_f64(&columns.c, j), l1, l2, &w[j], &rows[0, 0],
+                                         &seen[j])
+
+
+def pull_of_floats(const float[:, ::1] rows, const double[::1] along):
+    """r.along of what `descend_floats` goes by"""
+    cdef Py_ssize_t i, l, n = rows.shape[0]
+    cdef double sums[4]
+    sums[0] = sums[1] = sums[2] = sums[3] = 0
+    with nogil:
+        for i in range(0, n - 3, 4):
+            for l in range(4):
+                sums[l] += rows[i + l, 0] * along[i + l]
+        for i in range(n - n % 4, n):
+            sums[0] += rows[i, 0] * along[i]
+    return (sums[0] + sums[2]) + (sums[1] + sums[3])
+
+
+def shift_floats(float[:, ::1] rows, const double[::1] along, double t):
+    """r -= t h along"""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(rows.shape[0]):
+            rows[i, 0] -= <float>(t * along[i]) * rows[i, 1]
 
 
 def add_columns(Rows columns, const int64_t[::1] chosen, const double[::1] w, double[::1] out,
