@@ -9,7 +9,6 @@ again in turns.
 from __future__ import annotations
 
 import functools
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .generators import Data, load
-from .measure import has_peer, in_turns, print_table, ratio
+from .measure import has_peer, in_turns, print_table, ratio, timed
 
 __all__ = ["Problem", "Solver", "compare", "run"]
 
@@ -88,9 +87,7 @@ def _sweep(problem: Problem, patience: float) -> list[_Run]:
     runs, limit = [], np.inf
     for name, solver in {"fastlin": problem.ours, **problem.peers}.items():
         for setting in solver.settings:
-            start = time.process_time()
-            w = _quietly(functools.partial(solver.fit, setting))
-            seconds = time.process_time() - start
+            seconds, w = timed(functools.partial(_quietly, functools.partial(solver.fit, setting)))
             runs.append(_Run(name, setting, seconds, problem.objective(w)))
             if seconds > limit:
                 break

@@ -1,4 +1,4 @@
-"""Turns over many sparse columns far from the optimum: quadratic models that need no curvatures.
+"""Turns over many sparse columns far from the optimum, on quadratic models of the loss.
 
 Under a weak penalty most entries are in columns that get a weight. Coordinate descent settles all
 of these in a few turns but for what the heaviest columns have in common: small errors of their many

@@ -95,6 +95,22 @@ def test_they_lead_to_the_same_optimum(free, weighted, monkeypatch):
     assert Certificate.measured(p, fit.coef, fit.intercept).relative_gap <= 3e-5
 
 
+@pytest.mark.parametrize("weighted", [False, True], ids=["equal", "weighted"])
+@pytest.mark.parametrize("free", [False, True], ids=["origin", "free"])
+def test_the_rows_certify_what_turns_in_single_precision_end_with(free, weighted, monkeypatch):
+    dense, rng = rows()
+    p = some_problem(dense, rng, free, weighted, l1=3e-4)
+    monkeypatch.setattr(_sweeps, "_LEAST", 0.0)
+    monkeypatch.setattr(_sweeps, "_HEAVIEST", 15)
+    taken = []
+    monkeypatch.setattr(_primal_cd, "Sweeps", lambda *a: taken.append(a) or Sweeps(*a))
+    fit = solve(p, 1e-6, 2, SEED)
+    assert len(taken) == 1 and fit.n_iter == 2 and not fit.converged
+    measured = Certificate.measured(p, fit.coef, fit.intercept)
+    assert fit.certificate.objective == pytest.approx(measured.objective, rel=1e-13)
+    assert fit.certificate.relative_gap == pytest.approx(measured.relative_gap, rel=1e-9)
+
+
 def test_only_most_of_many_entries_are_for_them(monkeypatch):
     dense, rng = rows()
     p = some_problem(dense, rng, False, False)
