@@ -156,14 +156,21 @@ class ExactEstimator(Estimator):
             show_optima(fits)
         for fit in fits:
             self._check_certificate(fit.certificate)
-        stopped = [fit for fit in fits if not fit.converged]
+        stopped = [fit for fit in fits if not self._is_reached(fit)]
         if stopped:
             worst = max(stopped, key=lambda fit: fit.certificate.relative_gap)
+            gap, tol = worst.certificate.relative_gap, float(self.tol)
+            # without an optimum a gap may be small and mean nothing
+            beyond = f" > tol={tol:g}" if gap > tol else ""
             warn_convergence(
                 f"{type(self).__name__} stopped after {worst.n_iter} iterations with a duality gap "
-                f"of {worst.certificate.relative_gap:.1e} of the objective > "
-                f"tol={float(self.tol):g}; " + self._advice(worst)
+                f"of {gap:.{_digits(gap, tol)}e} of the objective{beyond}; " + self._advice(worst)
             )
+
+    def _is_reached(self, fit: Any) -> bool:
+        """Whether an answer is as good as `tol` asks for: the gap published counts, even where a
+        solver has stopped for a gap that rounding makes uncertain."""
+        return fit.converged and fit.certificate.relative_gap <= float(self.tol)
 
     def _check_certificate(self, certificate: Certificate) -> None:
         """Refuse an answer whose objective is no number."""
@@ -200,6 +207,11 @@ class ExactEstimator(Estimator):
         if self._is_free():
             return ", or set a penalty"
         return ", or lower C" if hasattr(self, "C") else ", or raise alpha"
+
+
+def _digits(gap: float, tol: float) -> int:
+    """Decimals that tell a gap from tol."""
+    return next((k for k in range(1, 16) if gap <= tol or float(f"{gap:.{k}e}") > tol), 16)
 
 
 def check_squares(y: np.ndarray) -> None:

@@ -30,6 +30,8 @@ __all__ = ["Shift", "all_near_zero", "near_zero", "rounded"]
 _FAR, _NOT_NEAR = 1e3, 10.0
 # Rows that a first look takes, and the share of these numbers that it takes for them
 _SAMPLE, _PERHAPS = 64, 0.25
+# What sums of losses may differ by, as a share
+_ROUNDING = 1e-12
 # Entries looked at at once: few enough to stay in the cache
 _BLOCK = 1 << 16
 
@@ -38,13 +40,18 @@ _Fit = TypeVar("_Fit", Fit, JointFit)
 
 
 def near_zero(problem: _Problem, start: _Fit | None,
-              solve: Callable[[_Problem, _Fit | None], _Fit]) -> _Fit:
-    """`solve` with the far columns of the problem near 0, and its answer for them as they are."""
-    return all_near_zero([problem], [start], lambda near, begin: [solve(near[0], begin[0])])[0]
+              solve: Callable[[_Problem, _Fit | None], _Fit],
+              penalty: Callable[[np.ndarray], float] | None = None) -> _Fit:
+    """`solve` with the far columns of the problem near 0, and its answer for them as they are;
+    `penalty` is what the problem doesn't have itself."""
+    return all_near_zero(
+        [problem], [start], lambda near, begin: [solve(near[0], begin[0])], penalty
+    )[0]
 
 
 def all_near_zero(problems: list[_Problem], starts: list[_Fit | None],
-                  solve: Callable[[list[_Problem], list[_Fit | None]], list[_Fit]]) -> list[_Fit]:
+                  solve: Callable[[list[_Problem], list[_Fit | None]], list[_Fit]],
+                  penalty: Callable[[np.ndarray], float] | None = None) -> list[_Fit]:
     """The same for several problems on the same rows, which are in double where their squares would
     not fit single precision."""
     X, dtype = problems[0].X, problems[0].X.dtype
@@ -52,12 +59,31 @@ def all_near_zero(problems: list[_Problem], starts: list[_Fit | None],
         X = as_rows(X, np.float64)
         problems = [replace(problem, X=X) for problem in problems]
     shift = Shift.of(X) if problems[0].fit_intercept else None
-    if shift is None:
-        return solve(problems, starts)
-    moved = shift.taken_off(X)
-    fits = solve([replace(problem, X=moved) for problem in problems],
-                 [start and shift.moved(start, 1.0) for start in starts])
-    return [shift.put_back(fit, dtype) for fit in fits]
+    if shift is not None:
+        X = shift.taken_off(X)
+        problems = [replace(problem, X=X) for problem in problems]
+        starts = [start and shift.moved(start, 1.0) for start in starts]
+    starts = [
+        start and _worthwhile(problem, start, penalty)
+        for problem, start in zip(problems, starts, strict=True)
+    ]
+    fits = solve(problems, starts)
+    return fits if shift is None else [shift.put_back(fit, dtype) for fit in fits]
+
+
+def _worthwhile(problem: _Problem, start: _Fit,
+                penalty: Callable[[np.ndarray], float] | None) -> _Fit | None:
+    """A start, unless no weights are better than its: so far away a quadratic model holds for next
+    to no step, and rounding leaves nothing of small weights beside large ones. Dual variables stay
+    feasible, and are kept."""
+    coef = np.maximum(start.coef, 0.0) if problem.positive else start.coef
+    beside = penalty(coef.ravel()) if penalty else 0.0
+    b, nothing = problem.without_weights()
+    if problem.value(coef, start.intercept) + beside <= nothing * (1 + _ROUNDING):
+        return start
+    if start.dual is None:
+        return None
+    return replace(start, coef=np.zeros_like(coef), intercept=b)
 
 
 def rounded(fit: _Fit, dtype: np.dtype, columns: np.ndarray | slice, centre: np.ndarray) -> _Fit:

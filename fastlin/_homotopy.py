@@ -107,7 +107,7 @@ class Homotopy:
             good = certificate.relative_gap <= tol and (
                 len(self._place.chosen) > 0 or self._place.penalty <= problem.l1 * (1 + _ROUNDING))
             if good or left <= 0 or not problem.l1 < self._place.penalty < np.inf:
-                return self._fit(certificate, good, most - left)
+                return self._fit(certificate, tol if good else 0.0, most - left)
             left = self._go_on(left)
 
     def _go_on(self, left: int) -> int:
@@ -181,8 +181,8 @@ class Homotopy:
         dual = problem.dual_of_squares(self._v, square, float(self._pull @ problem.y))
         return Certificate.of(objective, dual, self._zero)
 
-    def _fit(self, found: Certificate, good: bool, events: int) -> Fit:
-        """The present weights, with P at the very weights."""
+    def _fit(self, found: Certificate, tol: float, events: int) -> Fit:
+        """The present weights, with P at the very weights, which `tol` then is for."""
         place, problem = self._place, self._problem
         w, z, b = np.zeros(problem.X.shape[1]), np.zeros(len(problem.y)), 0.0
         w[place.chosen] = place.w
@@ -192,4 +192,5 @@ class Homotopy:
             b = float(problem.weighted(problem.y - z).sum())
         objective = problem.primal(z + b, w)
         certificate = Certificate.of(objective, found.objective - found.gap, self._zero)
+        good = certificate.relative_gap <= tol
         return Fit(w, b, max(1, events) if good else events, certificate, good)

@@ -324,6 +324,19 @@ class JointProblem:
         square = 0.5 * self.l2 * float(W @ W) if self.l2 else 0.0
         return square + (self.l1 * float(np.abs(W).sum()) if self.l1 else 0.0)
 
+    def value(self, coef: np.ndarray, b: np.ndarray) -> float:
+        """P at (coef, b)."""
+        return self.sums(self.packed(coef), b).mean_loss + self.penalty(coef.ravel())
+
+    def without_weights(self) -> tuple[np.ndarray, float]:
+        """(b, P) of a model without columns, the best where that has a formula."""
+        b, loss = self.first_intercept(), 0.0
+        for rows in self.blocks():
+            z = np.zeros((len(rows), self.width))
+            z[:, : self.n_classes] = b
+            loss += float(self.shares_of(rows) @ self.evaluated(z, rows)[0])
+        return b, loss
+
     def dual_loss(self, p: np.ndarray, rows: np.ndarray) -> float:
         """(1/S) sum_i s_i (Omega0(q_i) - Omega(p_i)) over some rows."""
         target, s = self.target, self.shares_of(rows)

@@ -20,7 +20,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from ._blocks import matvec
 from ._core import primal_cd as _primal
 from ._face import Face
 from ._gram import MOST_TURNS, Gram, GramPath, is_for_products
@@ -111,10 +110,8 @@ def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
                              max_iter, start)
             if begun.converged:
                 return begun
-            turns, given = begun.n_iter, np.inf
-            if start is not None:
-                z = matvec(problem.X, start.coef, start.intercept)
-                given = problem.primal(z, start.coef)
+            turns = begun.n_iter
+            given = np.inf if start is None else problem.value(start.coef, start.intercept)
             # values beyond those of single precision may have cost the weights that there were
             if begun.certificate.objective < given:
                 if turns >= max_iter:
@@ -172,8 +169,7 @@ class Search:
     def _run(self, problem: Problem, tol: float, max_iter: int, start: Fit | None,
              turns: int) -> Fit:
         """`run`, whatever numbers come up on the way."""
-        part, d = self._part, self.columns.shape[0]
-        w, b = np.zeros(d), 0.0
+        part, w, b = self._part, np.zeros(self.columns.shape[0]), 0.0
         if start is not None:
             kept = np.flatnonzero(start.coef)
             self._copied.need(kept)
@@ -183,7 +179,7 @@ class Search:
                 np.maximum(w, 0.0, out=w)
         part.problem = problem
         part.begin(w, b)
-        share, dual, last, before = _ROUGHLY, -np.inf, np.inf, np.inf
+        share, dual, last, before, fresh = _ROUGHLY, -np.inf, np.inf, np.inf, turns
         while True:
             v = part.look()
             violation = violations(problem, w, v)
@@ -201,10 +197,14 @@ class Search:
             lost = part.is_rounded and (
                 (ended and share < _LEAST_ROUNDED_SHARE) or not np.isfinite(certificate.gap))
             if good or lost or turns >= max_iter:
-                b = part.intercept()
-                certificate = part.certificate(certificate)
-                good = good and (not part.is_rounded or certificate.relative_gap <= tol)
-                return Fit(w, b, max(1, turns), certificate, good)
+                b, found = part.intercept(), part.certificate(certificate)
+                good = found.relative_gap <= tol
+                if good or lost or turns >= max_iter or part.is_rounded or fresh == turns:
+                    return Fit(w, b, max(1, turns), found, good)
+                # what turns have made of the responses was not what the very weights give
+                part.begin(w, b)
+                fresh = turns
+                continue
             if stuck:
                 share = max(0.1 * share, _SMALLEST_SHARE)
             last, before = certificate.gap, objective

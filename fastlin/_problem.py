@@ -116,6 +116,16 @@ class Problem:
         """P at w, given the responses z."""
         return self.mean_loss(z) + self.penalty(w)
 
+    def value(self, w: np.ndarray, b: float) -> float:
+        """P at (w, b)."""
+        return self.primal(matvec(self.X, w, b), w)
+
+    def without_weights(self) -> tuple[float, float]:
+        """(b, P) of the best that there is at w = 0."""
+        zero = np.zeros(len(self.y))
+        b = self.best_intercept(zero)
+        return b, self.mean_loss(zero + b)
+
     def dual(self, a: np.ndarray, v: np.ndarray) -> float:
         """D at a, given v = (1/S) sum_i s_i a_i x_i; -inf where a is not feasible.
 

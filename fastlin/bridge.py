@@ -114,7 +114,11 @@ class _Bridge(ExactEstimator):
         def near(problem: Problem, start: Fit | None) -> Fit:
             return solve(problem, self._penalty(), float(self.tol), self.max_iter, start)
 
-        return near_zero(problem, start, near)
+        return near_zero(problem, start, near, self._penalty().value)
+
+    def _is_reached(self, fit: Any) -> bool:
+        # a penalty that is not convex has no gap
+        return super()._is_reached(fit) if self._penalty().is_convex else fit.converged
 
     def _warn(self, fits: Any) -> None:
         if self._penalty().is_convex:
