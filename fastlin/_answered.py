@@ -28,12 +28,20 @@ def last_weights(estimator: Any, n_outputs: int, d: int) -> tuple[np.ndarray, np
     return coef, np.broadcast_to(intercept, (n_outputs,)).copy()
 
 
-def check_finite(coef: np.ndarray, intercept: Any, dtype: np.dtype) -> None:
-    """Refuse weights that are no numbers of that type."""
+def check_finite(coef: np.ndarray, intercept: Any, dtype: np.dtype, numeric: bool) -> None:
+    """Refuse weights that are no numbers of that type; `numeric` targets may be to blame."""
     most = np.finfo(dtype).max
     low, high = coef.min(initial=0.0), coef.max(initial=0.0)
-    if not (-most <= low and high <= most and np.isfinite(intercept).all()):
-        raise ValueError(
-            f"Floating-point overflow: no finite weights were found in {np.dtype(dtype).name}. "
-            "Scale and centre the columns of X."
-        )
+    if -most <= low and high <= most:
+        what, value = "intercept_", intercept
+    else:
+        what, value = "coef_", low if abs(low) > abs(high) else high
+    if what == "intercept_" and np.isfinite(intercept).all():
+        return
+    (worst,) = np.ravel(value)[~(np.abs(np.ravel(value)) <= most)][:1]
+    raise ValueError(
+        f"Floating-point overflow: {what} would hold {worst:.2g} in {np.dtype(dtype).name}. Scale "
+        "and centre the columns of X"
+        + (", divide y by a constant" if numeric else "")
+        + (", or pass X as float64." if dtype == np.float32 else ".")
+    )

@@ -70,7 +70,10 @@ def cross_validate(
     verbose : int, default=0
         2 and more print a line for each fit.
     params : dict, default=None
-        Arguments of `fit`; those with one value for each row are split like y.
+        Arguments of `fit`; those with one value for each row are split like y. As in
+        scikit-learn no scorer gets them: with `sample_weight` models are trained with weights and
+        scored without, unlike those of searches. Under scikit-learn's metadata routing its router
+        decides.
     pre_dispatch : int, str or None, default="2*n_jobs"
         For code written for scikit-learn: threads share the data, so there is nothing to hold
         back. Another value than the default warns.

@@ -141,7 +141,7 @@ class ExactEstimator(Estimator):
                  n_outputs: int) -> None:
         """Set the public attributes, as scikit-learn shapes those of a regressor."""
         (fit,) = fits
-        check_finite(fit.coef, fit.intercept, dtype)
+        check_finite(fit.coef, fit.intercept, dtype, True)
         self.coef_, self.intercept_ = fit.coef.astype(dtype), fit.intercept
         keep_duals(self, [fit.dual])
         self.n_iter_ = fit.n_iter
@@ -285,7 +285,7 @@ class ExactClassifierMixin:
                  n_outputs: int) -> None:
         """Set the public attributes; classes that no row stands for can't be predicted."""
         for fit in fits:
-            check_finite(fit.coef, fit.intercept, dtype)
+            check_finite(fit.coef, fit.intercept, dtype, False)
         if n_outputs == len(fits) == 1 and fits[0].coef.dtype == dtype:
             self.coef_ = fits[0].coef[np.newaxis]
         elif n_outputs == len(fits) and _are_rows(fits, fits[0].coef.base, dtype):

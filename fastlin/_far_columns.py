@@ -90,8 +90,10 @@ def rounded(fit: _Fit, dtype: np.dtype, columns: np.ndarray | slice, centre: np.
     """An answer whose weights of some columns, which lie about that centre, are numbers of the type
     that is published: b makes up for what they lose."""
     coef = fit.coef.copy()
-    with np.errstate(over="ignore", invalid="ignore"):  # refused where it would be published
+    with np.errstate(over="ignore", invalid="ignore"):
         coef[..., columns] = coef[..., columns].astype(dtype)
+        if not np.isfinite(coef).all():
+            return fit  # refused where it would be published
         lost = (fit.coef - coef)[..., columns] @ centre
     return replace(fit, coef=coef, intercept=fit.intercept + lost)
 

@@ -61,6 +61,8 @@ def solve_joint(estimator: Any, rows: Rows, target: Distributions,
     start = _start(estimator, present, K, rows.shape[1], as_pair)
     fit = solve(problem, getattr(estimator, "solver", "auto"), float(estimator.tol),
                 estimator._max_iter(), seed, start)
+    # no response depends on what all intercepts have in common
+    fit = replace(fit, intercept=fit.intercept - fit.intercept.mean())
     if not problem.l1 and not problem.l2:
         # what all classes have in common makes no difference, and no penalty decides about it
         fit = replace(fit, coef=fit.coef - fit.coef.mean(axis=0))
@@ -91,7 +93,7 @@ def publish_joint(estimator: Any, fit: JointFit, present: np.ndarray, K: int,
                   dtype: np.dtype, as_pair: bool = True) -> None:
     """Set the public attributes; classes without weight can't be predicted. With `as_pair` two
     classes are one output."""
-    check_finite(fit.coef, fit.intercept, dtype)
+    check_finite(fit.coef, fit.intercept, dtype, False)
     if K == 2 and as_pair:
         estimator.coef_ = (fit.coef[1:] - fit.coef[:1]).astype(dtype)
         estimator.intercept_ = fit.intercept[1:] - fit.intercept[:1]

@@ -156,7 +156,8 @@ class GridSearchCV(Estimator):
         **params
             `groups` goes to the splitter, everything else to `fit` of the estimator; what has one
             value for each row is split like y. `sample_weight` goes to the scorers too, as far as
-            they take it. Under scikit-learn's metadata routing its router decides.
+            they take it, unlike that of `params` of `cross_validate`. Under scikit-learn's metadata
+            routing its router decides.
 
         Returns
         -------
