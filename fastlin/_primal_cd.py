@@ -213,7 +213,7 @@ class Search:
             if part.begins_with_few and not w.any():
                 chosen = first_of(chosen, worth, self._copied.sizes)
             if not w.any() and problem.l1:
-                chosen = joined(chosen, part.likely(v, chosen), d)
+                chosen = joined(chosen, part.likely(v, chosen), len(w))
             # what is not optimal at 0 is much, what is or nearly is so later on may soon be chosen
             size = v if problem.positive else np.abs(v)
             self._copied.need(chosen, size > part.soon * problem.l1 if w.any() else None)
