@@ -10,6 +10,7 @@ lasso-type problems", have the same check). The last look gives the duality gap.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,11 +19,12 @@ from ._blocks import rmatvec
 from ._centred import Centred, is_denselike
 from ._core import homotopy as _homotopy
 from ._core.rows import Rows
+from ._gram import MOST_TURNS, GramPath, is_for_products
 from ._parallel import Cancelled, is_cancelled
 from ._problem import Certificate, Fit, Problem
 from ._row_slices import columns_taken
 
-__all__ = ["Homotopy", "is_for_homotopy"]
+__all__ = ["Homotopy", "beginning", "is_for_homotopy"]
 
 # An event costs the more, the more rows there are, and there are more of them.
 _MOST_ROWS = 128
@@ -33,6 +35,9 @@ _AMONG, _NEXT = 4, 0.4
 _EVENTS_PER_ROW = 20
 # Multiplications per call of the kernel: some 20 ms
 _PER_CALL = 2e7
+# Beginnings by products of pairs end at this share of tol: a search finds the same gap, but for
+# roundings.
+_WITHIN = 0.9
 # A slope further than this above the penalty, relative to it, is no rounding.
 _ROUNDING = 1e-9
 
@@ -40,6 +45,29 @@ _ROUNDING = 1e-9
 def is_for_homotopy(X: Rows) -> bool:
     """Whether the path is the best way to one penalty, too."""
     return len(X) <= _MOST_ROWS and is_denselike(X)
+
+
+def beginning(problem: Problem, tol: float, max_iter: int) -> Fit | None:
+    """Where the squared error with an L1 penalty is nearly or wholly at its optimum before there is
+    a search, if there is a way: on little data, where most of what a search takes is the price of
+    calls, turns by products of pairs, and the path, which columns that are nearly the same don't
+    slow down. What is converged needs no search."""
+    begun, events = None, 0
+    if is_for_products(problem.X):
+        steps = GramPath(problem, np.array([problem.l1]), np.array([problem.l2]))
+        steps.go_on(0, np.zeros(problem.X.shape[1]), _WITHIN * tol, min(max_iter, MOST_TURNS))
+        begun = steps.fit(0, tol)
+        if begun.converged:
+            return replace(begun, converged=False)  # but for P at the very weights
+        events = begun.n_iter
+    if events >= max_iter or not is_for_homotopy(problem.X):
+        return begun
+    along = Homotopy(problem).run(problem, tol, max_iter - events)
+    events += along.n_iter
+    if begun is None or along.converged or (
+            along.certificate.objective < begun.certificate.objective):
+        begun = along
+    return replace(begun, n_iter=events)
 
 
 class _Place(NamedTuple):

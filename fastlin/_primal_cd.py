@@ -22,8 +22,8 @@ import numpy as np
 
 from ._core import primal_cd as _primal
 from ._face import Face
-from ._gram import MOST_TURNS, Gram, GramPath, is_for_products
-from ._homotopy import Homotopy, is_for_homotopy
+from ._gram import Gram
+from ._homotopy import beginning
 from ._isa import ISA
 from ._primal_parts import Part, Squares
 from ._problem import Certificate, Fit, Problem
@@ -37,9 +37,6 @@ __all__ = ["Search", "solve"]
 _NO_WEIGHTS = np.empty(0)
 # A round on a working set ends at this share of the gap, which falls where rounds get nowhere.
 _ROUGHLY, _SMALLEST_SHARE = 0.3, 1e-12
-# Beginnings by products of pairs end at this share of tol: the search finds the same gap, but for
-# roundings.
-_WITHIN = 0.9
 # A slope further than this above l1, relative to l1, is no rounding.
 _ROUNDING = 1e-9
 # The others. Quadratic models on one working set, and near the optimum, where Newton steps do more:
@@ -97,32 +94,25 @@ def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
           start: Fit | None = None) -> Fit:
     """The optimum of a problem to a relative duality gap of `tol`, or what `max_iter` turns over
     the working sets allow. Columns take their turns in order, so `seed` changes nothing."""
-    squares = problem.loss == "squared_error" and problem.l1 > 0 and start is None
-    if not squares or not is_for_products(problem.X):
-        if squares and is_for_homotopy(problem.X):
-            begun = Homotopy(problem).run(problem, tol, max_iter)
-            if begun.converged:
+    if problem.loss == "squared_error" and problem.l1 > 0 and start is None:
+        begun = beginning(problem, tol, max_iter)
+        if begun is not None:
+            return begun if begun.converged else Search(problem).run(problem, tol, max_iter, begun,
+                                                                     begun.n_iter)
+    turns = 0
+    if _may_round(problem, tol):
+        begun = _down_to(Search(problem, Columns(problem.X, np.float32)), problem, tol, max_iter,
+                         start)
+        if begun.converged:
+            return begun
+        turns = begun.n_iter
+        given = np.inf if start is None else problem.value(start.coef, start.intercept)
+        # values beyond those of single precision may have cost the weights that there were
+        if begun.certificate.objective < given:
+            if turns >= max_iter:
                 return begun
-            return Search(problem).run(problem, tol, max_iter, begun, begun.n_iter)
-        turns = 0
-        if _may_round(problem, tol):
-            begun = _down_to(Search(problem, Columns(problem.X, np.float32)), problem, tol,
-                             max_iter, start)
-            if begun.converged:
-                return begun
-            turns = begun.n_iter
-            given = np.inf if start is None else problem.value(start.coef, start.intercept)
-            # values beyond those of single precision may have cost the weights that there were
-            if begun.certificate.objective < given:
-                if turns >= max_iter:
-                    return begun
-                start = begun
-        return _down_to(Search(problem), problem, tol, max_iter, start, turns)
-    # most of what a search takes on little data is the price of calls
-    begun = GramPath(problem, np.array([problem.l1]), np.array([problem.l2]))
-    begun.go_on(0, np.zeros(problem.X.shape[1]), _WITHIN * tol, min(max_iter, MOST_TURNS))
-    turns = int(begun.turns[0])
-    return Search(problem).run(problem, tol, max_iter, begun.fit(0, tol), turns)
+            start = begun
+    return _down_to(Search(problem), problem, tol, max_iter, start, turns)
 
 
 def _may_round(problem: Problem, tol: float) -> bool:

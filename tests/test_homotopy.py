@@ -211,3 +211,20 @@ def test_a_path_of_few_rows_needs_no_transpose(n, is_copied, monkeypatch):
     path = regularization_path(X, y, alphas=20, eps=0.05)
     assert path.alphas[0] == pytest.approx(alpha_max(X, y, np.ones(n)), rel=1e-9)
     assert bool(copies) == is_copied
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("layout", [np.asarray, csr_matrix])
+def test_columns_that_are_nearly_the_same(k, layout):
+    """Turns over weights hardly move along their difference, nor do products of pairs know it."""
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(60, 8))
+    y = np.where(A[:, 5] + 0.5 * rng.normal(size=60) > 0, 1.0, -1.0)
+    A[:, :k] += 1e5
+    model = Lasso(alpha=0.01, fit_intercept=False).fit(layout(A), y)
+    assert model.duality_gap_ <= 1e-4 and model.n_iter_ < 500
+    A, w = A.astype(np.longdouble), model.coef_.astype(np.longdouble)
+    v = A.T @ (y - A @ w) / 60
+    assert np.abs(v).max() <= 0.01 * (1 + 1e-3)
+    np.testing.assert_allclose(v[w != 0].astype(float), 0.01 * np.sign(model.coef_[w != 0]),
+                               rtol=1e-3)  # fmt: skip
