@@ -5,10 +5,11 @@ With rows centred by their weighted mean where b is free, p_i = s_i/S and A = sq
     (A^T A + l2 I) w = A^T r      or, for fewer rows than columns,     w = A^T (A A^T + l2 I)^-1 r,
 
 r_i = sqrt(p_i) (y_i - mean). Columns are scaled to equal length before the Cholesky factorisation,
-which costs no accuracy and shows how near to singular they are. The normal equations square the
-condition of A; corrections by the true residual, at two passes over the rows each, give the lost
-digits back (Golub & Van Loan 2013, "Matrix computations", section 5.3.8). What is too near to
-singular goes to the singular value decomposition of A: the solution of least norm.
+which costs no accuracy and shows how near to singular they are; in a matrix of rows, columns that
+dominate the others stay apart (`_graded`). The normal equations square the condition of A;
+corrections by the true residual, at two passes over the rows each, give the lost digits back
+(Golub & Van Loan 2013, "Matrix computations", section 5.3.8). What is too near to singular goes to
+the singular value decomposition of A: the solution of least norm.
 
 Where matrices are of some size, conjugate gradients have the first try (`_cg`, or `_newton` without
 a penalty, of sparse rows): for as long as they promise to end before a factorisation would. Then,
@@ -31,10 +32,14 @@ from ._centred import ROUNDING, Centred, is_denselike, measured
 from ._cholesky import cholesky, rough_inverse
 from ._core.rows import Rows
 from ._far_columns import rounded
+from ._graded import GradedKernel, dominating
 from ._lapack import lapack
 from ._problem import Fit, Problem
 
-__all__ = ["MOST_ORDER", "ByColumns", "DirectFit", "Factor", "answer", "solve", "solve_all"]
+__all__ = [
+    "MOST_ORDER", "ByColumns", "ByGradedRows", "DirectFit", "Factor", "answer", "in_their_type",
+    "solve", "solve_all",
+]  # fmt: skip
 
 # Largest order of the matrix that is factorised, and the multiplications that may go into it for
 # each stored entry: beyond them conjugate gradients cost less
@@ -101,8 +106,7 @@ def _solved(problems: list[Problem], tol: float, max_iter: int, seed: np.ndarray
     if first.l2 == 0:
         factor: Factor = _factor_without_penalty(rows)
     else:
-        n, d = first.X.shape
-        factor = (ByColumns if n >= d else _ByRows)(rows, first.l2)
+        factor = factor_with_penalty(rows, first.l2, first.fit_intercept)
     return [answer(problem, rows, factor, tol) for problem in problems]
 
 
@@ -256,6 +260,28 @@ class _ByRows(Factor):
         return self.solve_scaled(self.root * residual - self.l2 * state)
 
 
+class ByGradedRows(Factor):
+    """The same of columns that dominate the others; the state is a in the coordinates of Q."""
+
+    def __init__(self, rows: Centred, l2: float, kernel: GradedKernel):
+        super().__init__(rows)
+        self.l2, self.kernel = l2, kernel
+        self.solve_scaled, _ = cholesky(kernel.matrix.copy(), l2)
+
+    def nothing(self) -> np.ndarray:
+        return np.zeros(len(self.kernel.matrix))
+
+    def weights(self, state: np.ndarray) -> np.ndarray:
+        return self.kernel.weights(state)
+
+    def dual(self, state: np.ndarray) -> np.ndarray | None:
+        return self.l2 * self.kernel.vector(state) / self.kernel.root
+
+    def step(self, residual: np.ndarray, state: np.ndarray) -> np.ndarray:
+        kernel = self.kernel
+        return self.solve_scaled(kernel.coordinates(kernel.root * residual) - self.l2 * state)
+
+
 class _Full(ByColumns):
     """The same without a penalty: the columns are independent."""
 
@@ -286,6 +312,17 @@ class _Decomposed(Factor):
 
     def step(self, residual: np.ndarray, state: np.ndarray) -> np.ndarray:
         return self.Vt.T @ (self.inverse * (self.U.T @ (self.root * residual)))
+
+
+def factor_with_penalty(rows: Centred, l2: float, fit_intercept: bool) -> Factor:
+    """Cholesky of the smaller matrix."""
+    n, d = rows.X.shape
+    if n >= d:
+        return ByColumns(rows, l2)
+    columns = dominating(rows, l2)
+    if len(columns):
+        return ByGradedRows(rows, l2, GradedKernel(rows, columns, fit_intercept))
+    return _ByRows(rows, l2)
 
 
 def _factor_without_penalty(rows: Centred) -> Factor:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ._parallel import aside
 
-__all__ = ["factored", "lapack", "matmul"]
+__all__ = ["factored", "lapack", "matmul", "reflected"]
 
 # Rows and columns from which a routine may take more than a tenth of a second
 _LONG = 700
@@ -39,3 +39,15 @@ def matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     if a.size * b.shape[1] < _LONG_PRODUCT:
         return a @ b
     return aside(np.matmul, a, b)
+
+
+def reflected(side: str, trans: str, reflections: np.ndarray, tau: np.ndarray,
+              matrix: np.ndarray) -> np.ndarray:
+    """Q (trans "N") or Q^T ("T") of LAPACK's geqrf times a matrix (side "L"), or the matrix times
+    it ("R"); where it takes long, Ctrl-C is seen."""
+    from scipy.linalg.lapack import dormqr
+
+    given = side, trans, reflections, tau, matrix, 64 * max(matrix.shape)
+    short = matrix.size * len(tau) < _LONG_PRODUCT
+    out: np.ndarray = (dormqr(*given) if short else aside(dormqr, *given))[0]
+    return out

@@ -26,6 +26,8 @@ without them.
 from __future__ import annotations
 
 import copy
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,91 +38,83 @@ from ._blocks import matvec
 from ._centred import Centred, blocks, gram, kernel_matrix
 from ._cholesky import cholesky
 from ._clone import clone
-from ._direct import MOST_ORDER, Factor, answer, in_their_type, solve
+from ._direct import (
+    MOST_ORDER,
+    ByColumns,
+    ByGradedRows,
+    Factor,
+    answer,
+    in_their_type,
+    solve,
+)
+from ._graded import UNLIKE, GradedKernel, dominating
 from ._lapack import lapack, matmul
 from ._problem import Fit, Problem
 from ._row_slices import rows_taken
 
 __all__ = [
-    "Approximation", "HeldOutMixin", "Spectrum", "approximate", "held_out", "held_out_of_targets",
+    "Approximation", "HeldOutMixin", "LeftOut", "approximate", "held_out", "held_out_of_targets",
+    "left_out",
 ]  # fmt: skip
 
 _EPS = float(np.finfo(np.float64).eps)
 # A row of at least this leverage is all that determines a weight: it is left out in earnest
 _FULL_LEVERAGE = 1 - 1e-9
+# The gap of the full model above which rounding may be all that is left of those without a row
+_CERTAIN = 1e-4
 _SEED = np.zeros(4, np.uint64)
 # Rows that are left out in earnest
 _CHECKED = 4
 
+Responding = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
-class Spectrum:
-    """Eigenvalues and eigenvectors of the smaller of a least-squares problem's two matrices."""
 
-    def __init__(self, problem: Problem):
-        n, d = problem.X.shape
-        if min(n, d) > MOST_ORDER:
-            raise ValueError(
-                f"leave-one-out factorises a matrix of min(n_samples, n_features) = {min(n, d)} > "
-                f"{MOST_ORDER} columns; use cv=5 or another number of folds."
-            )
-        self.problem, self.rows = problem, Centred(problem)
-        self.mean = float(self.rows.share @ problem.y) if problem.fit_intercept else 0.0
-        self.root = np.sqrt(self.rows.share)
-        self.by_rows = n < d
-        matrix = self.rows.kernel() if self.by_rows else self.rows.gram()
-        self.lost = False
-        if self.by_rows and problem.fit_intercept:
-            # sqrt(p) is a null vector of the centred kernel, and stands for b: away with it
-            self.lost = True
-            matrix += (10 * np.trace(matrix) + 1) * np.outer(self.root, self.root)
-        values, self.vectors = _eigh(matrix)
-        self.values = np.maximum(values, 0.0)
+class LeftOut(ABC):
+    """A least-squares problem without each of its rows, from the smaller of its two matrices."""
 
-    def of_target(self, y: np.ndarray) -> Spectrum:
+    def __init__(self, problem: Problem, rows: Centred):
+        self.problem, self.rows = problem, rows
+        self.mean = float(rows.share @ problem.y) if problem.fit_intercept else 0.0
+        self.root = np.sqrt(rows.share)
+        self.by_rows = problem.X.shape[0] < problem.X.shape[1]
+
+    def of_target(self, y: np.ndarray) -> LeftOut:
         """The same for another target."""
         other = copy.copy(self)
         other.problem = replace(self.problem, y=y)
         other.mean = float(self.rows.share @ y) if self.problem.fit_intercept else 0.0
         return other
 
-    def inverse(self, l2: np.ndarray) -> np.ndarray:
-        """1 / (L_k + l2) of shape (order, n_l2); 0 for what is null up to rounding."""
-        largest = self.values[-2:][0] if self.lost else self.values[-1]
-        size = self.values[:, None] + l2
-        kept = size > len(self.values) * _EPS * largest
-        out = np.where(kept, 1.0, 0.0) / np.where(kept, size, 1.0)
-        if self.lost:
-            out[-1] = 0.0
-        return out
-
     def residuals(self, l2: np.ndarray, by_units: bool = False) -> np.ndarray:
         """y_i minus the answer of the model trained without row i, of shape (n, n_l2).
 
         With `by_units` a row of weight above 1 counts as so many, of which one is left out.
         """
-        n, inverse, target = len(self.problem.y), self.inverse(l2), self.problem.y - self.mean
+        n = len(self.problem.y)
         if n == 1:
             return np.repeat(self.problem.y[:, None], len(l2), axis=1)
         # of its weight, what a row loses
         weight = self.problem.weight if by_units else np.empty(0)
         share = 1 / np.maximum(weight, 1.0) if len(weight) else np.ones(n)
-        share = share[:, None]
-        if self.by_rows:
-            Q = self.vectors
-            a = Q @ (inverse * (Q.T @ (self.root * target))[:, None])
-            part = (Q * Q) @ inverse
-            if share.min() < 1:
-                part = share * part + (1 - share) / l2
-            return a / (part * self.root[:, None])
-        along = self.vectors.T @ self.rows.rmatvec(self.rows.share * target)
-        answers = inverse * along[:, None]
+        way = self._from_kernel if self.by_rows else self._from_gram
+        return way(l2, share[:, None])
+
+    def _from_kernel(self, l2: np.ndarray, share: np.ndarray) -> np.ndarray:
+        """The residuals, of fewer rows than columns."""
+        a, part = self.inverted(l2, self.root * (self.problem.y - self.mean))
+        if share.min() < 1:
+            part = share * part + (1 - share) / l2
+        return a / (part * self.root[:, None])
+
+    def _from_gram(self, l2: np.ndarray, share: np.ndarray) -> np.ndarray:
+        """The residuals, of at least as many rows as columns."""
+        target, n = self.problem.y - self.mean, len(self.problem.y)
+        respond = self.responding(l2, self.rows.rmatvec(self.rows.share * target))
         out = np.empty((n, len(l2)))
         for start, block in blocks(self.rows.X, np.ones(n), self.rows.centre):
             part = slice(start, start + len(block))
-            block = matmul(block, self.vectors)
-            residual = target[part, None] - block @ answers
-            block *= block
-            leverage = block @ inverse
+            z, leverage = respond(block)
+            residual = target[part, None] - z
             leverage += self.problem.fit_intercept
             leverage *= self.rows.share[part, None] * share[part]
             free = leverage < _FULL_LEVERAGE
@@ -129,6 +123,23 @@ class Spectrum:
             # the whole row: so much leverage has no other of its kind
             out[i] = self.problem.y[i] - self._refits(int(i), l2)
         return out
+
+    @abstractmethod
+    def inverted(self, l2: np.ndarray, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(K + l2 I)^-1 r and the diagonal of this inverse, of shape (n, n_l2)."""
+
+    @abstractmethod
+    def responding(self, l2: np.ndarray, right: np.ndarray) -> Responding:
+        """x -> (x^T M right, x^T M x) for centred rows x, of shape (rows, n_l2), with M the inverse
+        of G + l2 I."""
+
+    @abstractmethod
+    def factor(self, l2: float) -> Factor:
+        """What solves for one strength."""
+
+    @abstractmethod
+    def is_singular(self) -> bool:
+        """Whether the columns depend on each other, or nearly so, without a penalty."""
 
     def _refits(self, i: int, l2: np.ndarray) -> np.ndarray:
         """Answers to row i of models that are fitted without it."""
@@ -146,7 +157,125 @@ class Spectrum:
     def fit(self, l2: float, tol: float) -> Fit:
         """The answer for one strength."""
         problem = replace(self.problem, l2=l2)
-        return in_their_type(problem, [answer(problem, self.rows, _Spectral(self, l2), tol)])[0]
+        return in_their_type(problem, [answer(problem, self.rows, self.factor(l2), tol)])[0]
+
+
+def left_out(problem: Problem, l2: np.ndarray) -> LeftOut:
+    """The problem without each of its rows, for penalties that are among these."""
+    n, d = problem.X.shape
+    if min(n, d) > MOST_ORDER:
+        raise ValueError(
+            f"leave-one-out factorises a matrix of min(n_samples, n_features) = {min(n, d)} > "
+            f"{MOST_ORDER} columns; use cv=5 or another number of folds."
+        )
+    rows, least = Centred(problem), float(l2.min())
+    if n < d:
+        columns = dominating(rows, least)
+        if len(columns):
+            return Graded(problem, rows, GradedKernel(rows, columns, problem.fit_intercept))
+        return Spectrum(problem, rows)
+    square = rows.spread[rows.spread > 0] ** 2
+    unlike = len(square) and square.max() > UNLIKE * max(least, float(square.min()))
+    return Graded(problem, rows) if unlike else Spectrum(problem, rows)
+
+
+class Spectrum(LeftOut):
+    """By eigenvalues and eigenvectors, of which all strengths share one set."""
+
+    def __init__(self, problem: Problem, rows: Centred):
+        super().__init__(problem, rows)
+        matrix = rows.kernel() if self.by_rows else rows.gram()
+        self.lost = False
+        if self.by_rows and problem.fit_intercept:
+            # sqrt(p) is a null vector of the centred kernel, and stands for b: away with it
+            self.lost = True
+            matrix += (10 * np.trace(matrix) + 1) * np.outer(self.root, self.root)
+        values, self.vectors = _eigh(matrix)
+        self.values = np.maximum(values, 0.0)
+
+    def inverse(self, l2: np.ndarray) -> np.ndarray:
+        """1 / (L_k + l2) of shape (order, n_l2); 0 for what is null up to rounding."""
+        largest = self.values[-2:][0] if self.lost else self.values[-1]
+        size = self.values[:, None] + l2
+        kept = size > len(self.values) * _EPS * largest
+        out = np.where(kept, 1.0, 0.0) / np.where(kept, size, 1.0)
+        if self.lost:
+            out[-1] = 0.0
+        return out
+
+    def inverted(self, l2: np.ndarray, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        Q, inverse = self.vectors, self.inverse(l2)
+        return Q @ (inverse * (Q.T @ r)[:, None]), (Q * Q) @ inverse
+
+    def responding(self, l2: np.ndarray, right: np.ndarray) -> Responding:
+        inverse = self.inverse(l2)
+        answers = inverse * (self.vectors.T @ right)[:, None]
+
+        def respond(block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            """Along the eigenvectors."""
+            block = matmul(block, self.vectors)
+            z = block @ answers
+            block *= block
+            return z, block @ inverse
+
+        return respond
+
+    def factor(self, l2: float) -> Factor:
+        return _Spectral(self, l2)
+
+    def is_singular(self) -> bool:
+        return bool(self.values[0] <= 1e-12 * self.values[-1])
+
+
+class Graded(LeftOut):
+    """By a Cholesky factor for each strength: of columns so unlike that eigenvalues of the largest
+    leave those of the smallest no digits, where a factor scales them all alike (`_graded`)."""
+
+    def __init__(self, problem: Problem, rows: Centred, kernel: GradedKernel | None = None):
+        super().__init__(problem, rows)
+        self.kernel = kernel
+        self.last: list[tuple[float, Any]] = []  # one, which targets share
+
+    def factor(self, l2: float) -> Any:
+        if not self.last or self.last[0][0] != l2:
+            if self.kernel is None:
+                made: Factor = ByColumns(self.rows, l2)
+            else:
+                made = ByGradedRows(self.rows, l2, self.kernel)
+            self.last[:] = [(l2, made)]
+        return self.last[0][1]
+
+    def residuals(self, l2: np.ndarray, by_units: bool = False) -> np.ndarray:
+        # one after the other: their factors need not fit into memory together
+        return np.hstack([super(Graded, self).residuals(one, by_units)
+                          for one in np.split(l2, len(l2))])
+
+    def inverted(self, l2: np.ndarray, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        kernel, solve = self.kernel, self.factor(l2[0]).solve_scaled
+        assert kernel is not None
+        a = kernel.vector(solve(kernel.coordinates(r)))
+        part = kernel.diagonal(solve(np.eye(len(kernel.matrix))))
+        return a[:, None], part[:, None]
+
+    def responding(self, l2: np.ndarray, right: np.ndarray) -> Responding:
+        solve = self.factor(l2[0]).solve_scaled
+        w = solve(right)
+        # what the first answer leaves of the right side, lost to rounding
+        w += solve(right - self._product(w) - l2[0] * w)
+
+        def respond(block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            """By the factor."""
+            leverage = np.einsum("ij,ji->i", block, solve(np.ascontiguousarray(block.T)))
+            return (block @ w)[:, None], leverage[:, None]
+
+        return respond
+
+    def _product(self, w: np.ndarray) -> np.ndarray:
+        """G w"""
+        return self.rows.rmatvec(self.rows.share * self.rows.matvec(w))
+
+    def is_singular(self) -> bool:
+        return bool(self.factor(0.0).rcond <= 1e-12)
 
 
 class _Spectral(Factor):
@@ -189,7 +318,8 @@ def _eigh(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def held_out(problem: Problem) -> np.ndarray | None:
     """The answer to each row of a least-squares model trained without it, or None where that has no
-    closed form: with L1, with w >= 0, without a penalty where columns depend on each other."""
+    closed form (with L1, with w >= 0, without a penalty where columns depend on each other), or
+    where rounding would spoil it, as the gap of the full model tells."""
     found = held_out_of_targets(problem, [problem.y])
     return None if found is None else found[:, 0]
 
@@ -208,16 +338,18 @@ def held_out_of_targets(problem: Problem, targets: list[np.ndarray]) -> np.ndarr
         problem = replace(
             problem, X=rows_taken(problem.X, kept), y=problem.y[kept], weight=problem.weight[kept]
         )
-    spectrum = Spectrum(problem)
-    if problem.l2 == 0 and spectrum.values[0] <= 1e-12 * spectrum.values[-1]:
+    way = left_out(problem, np.array([problem.l2]))
+    if problem.l2 == 0 and way.is_singular():
         return None
     out = np.empty((n, len(targets)))
     others = np.flatnonzero(whole.weight == 0) if len(kept) < n else np.empty(0, np.int64)
     for k, target in enumerate(targets):
-        one = spectrum.of_target(target[kept])
+        one = way.of_target(target[kept])
+        fit = one.fit(problem.l2, _CERTAIN)
+        if not fit.converged:
+            return None
         out[kept, k] = target[kept] - one.residuals(np.array([problem.l2]))[:, 0]
         if len(others):
-            fit = one.fit(problem.l2, 1.0)
             out[others, k] = matvec(rows_taken(whole.X, others), fit.coef, fit.intercept)
     return out
 

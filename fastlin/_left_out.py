@@ -170,7 +170,8 @@ def _by_one_fit(estimator: Any, X: Any, y: Any, sample_weight: Any, method: str,
     if way == "exact":
         out, error = held_out_of_targets(problem, targets), 0.0
         if out is None:
-            raise _Unavailable("columns that depend on each other need a penalty, and n_samples or "
+            raise _Unavailable("columns that depend on each other need a penalty, columns of far "
+                               "larger scale than others lose them to rounding, and n_samples or "
                                f"n_features must be at most {MOST_ORDER}")
     else:
         out, error = _approximated(twin, problem, targets, with_error)

@@ -9,8 +9,9 @@ import numpy as np
 from ._answers import answered
 from ._docs import attributes, parameters
 from ._exact import ExactEstimator
+from ._exceptions import warn_convergence
 from ._folds import Splits, splits_by
-from ._leave_one_out import Spectrum
+from ._leave_one_out import left_out
 from ._linear import LinearRegressorMixin
 from ._params import ArrayLike, Boolean, Either, OneOf, Real
 from ._problem import Problem
@@ -145,6 +146,11 @@ class RidgeCV(LinearRegressorMixin, ExactEstimator):
         ValueError
             If a parameter, X, y or a weight is not valid, the message says which and where; if
             leave-one-out would factorise too large a matrix.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If rounding kept the model from its optimum; the message states the gap.
         """
         rows, y, weight = self._begin(X, y, sample_weight)
         alphas = self._grid()
@@ -165,9 +171,9 @@ class RidgeCV(LinearRegressorMixin, ExactEstimator):
             weight=np.empty(0) if weight is None else weight[kept],
             fit_intercept=self.fit_intercept,
         )  # fmt: skip
-        spectrum = Spectrum(problem)
         strengths = alphas / problem.total_weight
-        errors = spectrum.residuals(strengths, by_units=True)
+        way = left_out(problem, strengths)
+        errors = way.residuals(strengths, by_units=True)
         scores = self._scores(errors, problem)
         best = int(np.argmax(scores))
         self.alpha_, self.best_score_ = float(alphas[best]), float(scores[best])
@@ -176,7 +182,15 @@ class RidgeCV(LinearRegressorMixin, ExactEstimator):
             # rows of no weight are in no model: nothing is known of them
             self.cv_results_ = np.full((len(y), len(alphas)), np.nan)
             self.cv_results_[kept] = results
-        self._publish([spectrum.fit(strengths[best], _TOL)], rows.dtype, [0], 1)
+        fit = way.fit(strengths[best], _TOL)
+        self._publish([fit], rows.dtype, [0], 1)
+        if not fit.converged:
+            warn_convergence(
+                "RidgeCV found a model with a duality gap of "
+                f"{fit.certificate.relative_gap:.1e} of the objective > {_TOL:g}: rounding errors "
+                "may spoil it, and the scores of all alphas. Scale the columns of X, or raise "
+                "alphas."
+            )
 
     def _scores(self, errors: np.ndarray, problem: Problem) -> np.ndarray:
         """A score for each alpha; a single row has none, and then the first is as good as any."""

@@ -181,4 +181,4 @@ def test_too_large_matrices_are_refused(monkeypatch):
         approximate(problem, fit)
     assert held_out(replace(problem, loss="squared_error")) is None
     with pytest.raises(ValueError, match="cv=5"):
-        _leave_one_out.Spectrum(replace(problem, loss="squared_error"))
+        _leave_one_out.left_out(replace(problem, loss="squared_error"), np.array([0.1]))
