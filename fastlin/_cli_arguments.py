@@ -317,7 +317,7 @@ def _add_step_options(group: Any) -> None:
         metavar="E",
         type=_positive,
         help="length of the first steps (default: fits the spread of the target for numbers; 1 for "
-        "the perceptron; not used by the learning rate optimal)",
+        "the perceptron; not for the learning rate optimal)",
     )
     group.add_argument(
         "--learning-rate",

@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import os
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,13 +18,14 @@ from ._delimited import decoded_lines, separator_hint
 from ._files import beginning_of_stdin, is_unseekable, opened_for_reading, opened_once
 from ._named_columns import Columns, class_labels
 from ._params import shown
-from ._tables import Table, cell_blocks, joined, listed_columns
+from ._tables import Closing, Table, cell_blocks, joined, listed_columns, named_column
 from .io import detect_format, load_svmlight_file
 
 __all__ = [
     "Examples",
     "check_header",
     "check_options",
+    "checked_targets",
     "column_blocks",
     "display_name",
     "format_of",
@@ -34,10 +35,14 @@ __all__ = [
     "read_columns",
     "read_examples",
     "read_svmlight",
+    "target_numbers",
     "whole_labels",
     "with_pipe_opened",
 ]
 
+# So that no file has rows enough for the sum of the squares to overflow
+_LARGEST_TARGET = float(np.sqrt(np.finfo(np.float64).max)) / 2.0**32
+_TOO_LARGE = "so large that sums of squares overflow: divide the targets by a constant"
 _COLUMN_OPTIONS = ("label", "text", "categorical", "numeric", "ngrams", "n_features")
 
 
@@ -119,21 +124,36 @@ def read_columns(args: Namespace, format: str) -> Columns:
 
 
 def column_blocks(
-    args: Namespace, format: str, n_rows: int, wanted: tuple[str, ...] = (), absent: Any = None
+    args: Namespace, format: str, n_rows: int, wanted: Sequence[str] = (), absent: Any = None,
+    *, required: Sequence[str] = (), closing: Closing | None = None,
 ) -> Iterator[Columns]:
-    """Read a table in blocks, none of which is empty; those of JSON lines have the columns
-    `wanted`, with `absent` where a key is."""
+    """Read a table in blocks, none of which is empty.
+
+    Those of JSON lines have the columns `wanted` and `required`, with `absent` where a key is. That
+    a key which is `required` never occurs is an error once all is read. `closing` is that of
+    `cell_blocks`.
+    """
     check_header(args, format)
-    columns, is_first = wanted if format == "jsonl" else (), True
+    is_first, lacking = True, dict.fromkeys(required if format == "jsonl" else ())
+    there: dict[str, None] = {}
     for table in cell_blocks(
-        args.data, format, header=not args.no_header, columns=columns, n_rows=n_rows,
-        absent=absent,
+        args.data, format, header=not args.no_header, columns=wanted if format == "jsonl" else (),
+        n_rows=n_rows, absent=absent, closing=closing,
     ):
-        if table.lines:
-            is_first = False
-            yield _named(args, format, table)
+        if not table.lines:
+            continue
+        if lacking:
+            there |= dict.fromkeys(table.columns)
+            lacking = {name: None for name in lacking if name not in there}
+        if format == "jsonl":
+            for name in required:
+                table.columns.setdefault(name, [absent] * len(table.lines))
+        is_first = False
+        yield _named(args, format, table)
     if is_first:
         raise _no_rows(args)
+    for name in lacking:
+        named_column(dict.fromkeys(there, ()), name, display_name(args.data))
 
 
 def _no_rows(args: Namespace) -> UsageError:
@@ -164,10 +184,11 @@ def read_examples(args: Namespace, is_regression: bool) -> Examples:
     check_options(args, format, name)
     if format == "svmlight":
         X, y = read_svmlight(args)
-        return Examples(X, y if is_regression else whole_labels(y, name), None, name)
+        y = checked_targets(y, name) if is_regression else whole_labels(y, name)
+        return Examples(X, y, None, name)
     table = read_columns(args, format)
     encoder = make_encoder(args, table)
-    y = table.numbers(args.label) if is_regression else class_labels(table, args.label)
+    y = target_numbers(table, args.label) if is_regression else class_labels(table, args.label)
     return Examples(table, y, encoder, name)
 
 
@@ -210,6 +231,24 @@ def make_encoder(args: Namespace, table: Columns) -> ColumnEncoder:
         label=args.label,
         **{name: value for name, value in options.items() if value is not None},
     )
+
+
+def target_numbers(table: Columns, name: str) -> np.ndarray:
+    """Return a column of targets as numbers; ValueError with the line for what is none."""
+    y = table.numbers(name)
+    wrong = np.abs(y) > _LARGEST_TARGET
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise table.error_at(row, f"{name!r} holds {shown(y[row])}, {_TOO_LARGE}")
+    return y
+
+
+def checked_targets(y: np.ndarray, name: str) -> np.ndarray:
+    """Return the targets of an svmlight file, which are finite; UsageError if any is too large."""
+    wrong = np.abs(y) > _LARGEST_TARGET
+    if wrong.any():
+        raise UsageError(f"{name} has the target {shown(y[wrong][0])}, {_TOO_LARGE}.")
+    return y
 
 
 def whole_labels(y: np.ndarray, name: str) -> np.ndarray:

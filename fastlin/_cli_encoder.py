@@ -22,6 +22,11 @@ __all__ = ["ColumnEncoder"]
 # Characters that are looked through for the n-grams behind hashed columns; that runs at the speed
 # of Python (about a second for these), and a sample serves as well.
 _EXPLAINED_CHARACTERS = 4_000_000
+# What to do about a cell that is no number once a column was learnt as numbers
+_LEARNT = (
+    "; the model learnt numbers there: fill one in, leave the row out, or train a model with the "
+    "column in --categorical"
+)
 
 
 class ColumnEncoder(TransformerMixin, Estimator):
@@ -182,7 +187,7 @@ class ColumnEncoder(TransformerMixin, Estimator):
         texts = None
         if self.text_encoder_ is not None:
             texts = self.text_encoder_.transform(table.texts(self.text))
-        return self.assembled(numbers_of(table, self.numeric_), self._places(table), texts)
+        return self.assembled(numbers_of(table, self.numeric_, _LEARNT), self._places(table), texts)
 
     def assembled(self, numbers: np.ndarray, places: np.ndarray, texts: Any) -> Any:
         """Put numbers, categories and texts side by side.

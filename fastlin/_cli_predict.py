@@ -13,11 +13,13 @@ import numpy as np
 
 from ._cli_data import (
     check_header,
+    checked_targets,
     column_blocks,
     display_name,
     format_of,
     is_empty,
     line_blocks,
+    target_numbers,
     with_pipe_opened,
 )
 from ._cli_encoder import ColumnEncoder
@@ -107,22 +109,18 @@ def _table_blocks(args: Namespace, first: Any) -> Iterator[tuple[Any, Any, Any]]
         )
     label = args.label or (first.label if is_encoder else None)
     own = (*first.numeric_, *first.categorical_) if is_encoder else ()
-    wanted, is_first = tuple(name for name in (text, *own) if name is not None), True
-    for table in column_blocks(args, format, _ROWS_AT_ONCE):
+    named, is_first = () if args.label is None else (args.label,), True
+    for table in column_blocks(args, format, _ROWS_AT_ONCE, own, required=named):
         if text is not None and text not in table.columns and is_first:
             there = listed_columns(list(table.columns))
             raise UsageError(
                 f"{table.name} has no column {text!r}; its columns are {there}. If each line is "
                 "one text, say --format text."
             )
-        if is_first:
-            for name in (args.label, *wanted):
-                if name is not None:
-                    table.column(name)
-        else:  # objects of JSON lines may lack a key for a while
-            for name in wanted:
-                if name not in table.columns:
-                    table.columns[name] = [None] * len(table)
+        if text is not None:  # objects of JSON lines may lack a key for a while
+            table.columns.setdefault(text, [None] * len(table))
+        for name in (*named, *own):
+            table.column(name)
         is_first = False
         y = None if label not in table.columns else list(table.columns[label])
         yield table if is_encoder else table.texts(text), y, table
@@ -222,10 +220,12 @@ class _Score:
         The name of the column of answers.
     sets : bool
         Whether an answer is all labels of its row.
+    name : str
+        The file of the answers in messages.
     """
 
-    def __init__(self, classes: np.ndarray | None, label: str | None, sets: bool):
-        self._sets = sets
+    def __init__(self, classes: np.ndarray | None, label: str | None, sets: bool, name: str):
+        self._sets, self._name = sets, name
         self._known = None if classes is None else list(map(spelt, classes))
         self._label = label
         self._rows = self._right = self._answered = 0
@@ -245,10 +245,11 @@ class _Score:
         if empty and not self._missing and table is not None and table.lines is not None:
             self._missing_line = f", first in {table.unit} {table.lines[empty[0]]}"
         self._missing += len(empty)
+        if self._known is None:
+            y = self._targets(y, empty, table)
         if self._missing:
             return
         if self._known is None:
-            y = np.array(y, dtype=np.float64)
             self._squares.add(y, predicted, np.ones(len(y)))
             return
         answers = list(map(_spelt_answer if self._sets else spelt, y))
@@ -258,7 +259,15 @@ class _Score:
             self._is_foreign = found.keys().isdisjoint(self._known)
             self._found |= dict(itertools.islice(found.items(), 3))
 
-    def tell(self, name: str) -> None:
+    def _targets(self, y: Any, empty: list[int], table: Any) -> np.ndarray:
+        """The answers as numbers, but for empty ones; they are refused as in training."""
+        if table is None:
+            return checked_targets(y, self._name)
+        if empty:
+            table = table.take_rows(np.delete(np.arange(len(y)), empty))
+        return target_numbers(table, self._label) if len(table) else np.empty(0)
+
+    def tell(self) -> None:
         """Print the score, or why there is none, on standard error."""
         missing = self._missing + (self._rows - self._answered if self._answered else 0)
         if not self._answered:
@@ -274,21 +283,21 @@ class _Score:
                 text = f"R2 {self._squares.value():.4f} ({self._rows:,} rows)"
         else:
             if self._is_foreign and not self._sets:
-                self._warn_of_foreign_labels(name)
+                self._warn_of_foreign_labels()
             text = (
                 f"accuracy {self._right / self._rows:.4f} ({self._right:,} of {self._rows:,} rows)"
             )
         print(text, file=sys.stderr)
 
-    def _warn_of_foreign_labels(self, name: str) -> None:
+    def _warn_of_foreign_labels(self) -> None:
         """Say that no answer can be right, since the data have other labels than the training."""
         theirs, ours = (
             ", ".join(map(repr, itertools.islice(labels, 2))) + (", ..." if len(labels) > 2 else "")
             for labels in (self._found, self._known or ())
         )
         print(
-            f"fastlin: warning: no label of {name} is one of the model's classes: it has {theirs}; "
-            f"the model has {ours}",
+            f"fastlin: warning: no label of {self._name} is one of the model's classes: it has "
+            f"{theirs}; the model has {ours}",
             file=sys.stderr,
         )
 
@@ -309,11 +318,13 @@ def predict(args: Namespace) -> int:
         progress.say(f"reading {args.data}")
         first = model.steps[0][1] if isinstance(model, Pipeline) else model
         label = args.label or getattr(first, "label", None)
-        score = _Score(getattr(model, "classes_", None), label, _has_label_sets(model))
         with with_pipe_opened(args):
+            score = _Score(
+                getattr(model, "classes_", None), label, _has_label_sets(model),
+                display_name(args.data),
+            )
             write_texts(args.out, _output(args, model, score, progress), progress)
-            name = display_name(args.data)
-    score.tell(name)
+    score.tell()
     return 0
 
 

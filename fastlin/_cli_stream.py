@@ -18,11 +18,13 @@ import numpy as np
 from ._cli_data import (
     check_header,
     check_options,
+    checked_targets,
     column_blocks,
     display_name,
     format_of,
     is_empty,
     make_encoder,
+    target_numbers,
     whole_labels,
     with_pipe_opened,
 )
@@ -37,6 +39,7 @@ from ._sgd import TARGET_LOSSES
 from ._spool import Spool
 from ._stream_fit import BLOCK_BYTES, StreamOptions, fit_classes, fit_regression
 from ._stream_source import svmlight_blocks
+from ._tables import Closing
 
 __all__ = ["Streamed", "encoded_blocks", "has_to_stream", "train_stream"]
 
@@ -104,9 +107,9 @@ def train_stream(args: Namespace, progress: Progress) -> Streamed:
             def target(table: Columns, kinds: list[str | None]) -> np.ndarray:
                 if sample is not None:
                     sample.add(table.texts(args.text))
-                return table.numbers(args.label) if is_regression else class_labels(
-                    table, args.label, kinds
-                )
+                if is_regression:
+                    return target_numbers(table, args.label)
+                return class_labels(table, args.label, kinds)
 
             encoder, blocks = encoded_blocks(args, format, _ROWS_AT_ONCE, target, progress)
         options = StreamOptions({
@@ -173,7 +176,7 @@ def _svmlight(args: Namespace, is_regression: bool, progress: Progress) -> Itera
 
     for rows, y in svmlight_blocks(args.data, None, True, np.float64, watch):
         is_first = False
-        yield rows, y if is_regression else whole_labels(y, name)
+        yield rows, checked_targets(y, name) if is_regression else whole_labels(y, name)
     if is_first:
         raise UsageError(f"{name} has no examples.")
 
@@ -193,31 +196,34 @@ def encoded_blocks(
     `target` makes targets of a block, and is given a list to keep what `class_labels` does. Unless
     it `scales`, numbers stay as they are.
     """
-    tables = column_blocks(args, format, n_rows, _wanted_columns(args))
+    chosen = [option for option in ("categorical", "numeric") if getattr(args, option) == "all"]
+    in_memory = " or say --no-stream" if hasattr(args, "stream") else ""
+    names, closing = _named_columns(args), None
+    if chosen:
+        closing = Closing(names, f"name the columns in --{chosen[0]}{in_memory}")
+    tables = column_blocks(args, format, n_rows, required=names, closing=closing)
     first = next(tables)
     encoder = make_encoder(args, first)
     fit, kinds = encoder.fit_begun(first, scales), list[str | None]()
     tables = itertools.chain([first], tables)
     if args.categorical is not None or args.numeric is not None:
-        return encoder, _spooled(args, format, fit, tables, target, progress)
+        return encoder, _spooled(args, fit, tables, target, progress)
     fit.add(first)
     fit.finish()
     return encoder, ((encoder.transform(table), target(table, kinds)) for table in tables)
 
 
 def _spooled(
-    args: Namespace, format: str, fit: EncoderFit, tables: Iterable[Columns], target: Callable,
+    args: Namespace, fit: EncoderFit, tables: Iterable[Columns], target: Callable,
     progress: Progress,
 ) -> Iterator[tuple]:
     """Blocks of a table by way of a temporary file."""
     encoder = fit.encoder
     kinds: list[str | None] = []
     n_rows = 0
-    with Spool(getattr(args, "cache_dir", None)) as spool:
+    remedy = "--cache-dir or TMPDIR" if hasattr(args, "cache_dir") else "TMPDIR"
+    with Spool(getattr(args, "cache_dir", None), remedy) as spool:
         for table in tables:
-            if format == "jsonl":  # whose objects may lack keys for a while
-                for name in (*encoder.numeric_, *encoder.categorical_):
-                    table.columns.setdefault(name, [None] * len(table))
             seen = fit.see(table)
             texts = () if seen.texts is None else (
                 seen.texts.data, seen.texts.indices, seen.texts.indptr
@@ -238,8 +244,8 @@ def _text_matrix(parts: list[np.ndarray], encoder: Any) -> Any:
     return csr_matrix(tuple(parts), shape=(len(parts[2]) - 1, encoder.n_features))
 
 
-def _wanted_columns(args: Namespace) -> tuple[str, ...]:
-    """Columns that a block of JSON lines may lack because its rows do."""
+def _named_columns(args: Namespace) -> tuple[str, ...]:
+    """The columns that the user names."""
     names = [args.label, args.text]
     for given in (args.categorical, args.numeric):
         names += given if isinstance(given, list) else []

@@ -58,6 +58,13 @@ def learner_of(args: Namespace, is_regression: bool) -> Any:
         if getattr(args, name) is not None:
             options[name] = getattr(args, name)
     parameters = {name: value_of(args, name) for name in _LOSSES_WITH}
+    schedule = args.learning_rate or ("invscaling" if is_regression else "optimal")
+    if args.eta0 is not None and schedule == "optimal" and not is_perceptron:
+        default = "" if args.learning_rate else ", the default for classes"
+        raise UsageError(
+            f"--eta0 has no effect with --learning-rate optimal{default}; say --learning-rate "
+            "constant, invscaling or adaptive."
+        )
     if args.multi_class is not None:
         options["multi_class"] = args.multi_class
     if is_regression:
@@ -108,8 +115,8 @@ def fit_to_target(learner: SGDRegressor, args: Namespace, y: np.ndarray) -> dict
     """
     if args.eta0 is None:
         learner.set_params(eta0=_FIRST_STEP)
-    spread = float(y.std())
-    if learner.loss in _LINEAR and spread > 0:
+    spread = float(y.std()) if learner.loss in _LINEAR else 0.0
+    if spread > 0:
         slope = {"huber": learner.epsilon, "quantile": max(learner.quantile, 1 - learner.quantile)}
         unit = spread / (slope.get(learner.loss, 1.0) or 1.0)
         if args.eta0 is None:

@@ -37,8 +37,9 @@ _OPTIONS = {
     "random_state": "--seed",
     **{
         name: "--" + name.replace("_", "-")
-        for name in ("C", "alpha", "epsilon", "eta0", "format", "l1_ratio", "learning_rate", "loss",
-                     "multi_class", "n_features", "n_jobs", "penalty", "quantile", "tol")
+        for name in ("C", "alpha", "cache_dir", "epsilon", "eta0", "format", "l1_ratio",
+                     "learning_rate", "loss", "multi_class", "n_features", "n_jobs", "penalty",
+                     "quantile", "tol")
     },
 }  # fmt: skip
 
@@ -98,7 +99,8 @@ def one_line(error: BaseException, args: Any = None) -> str:
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         text = f"{os.fspath(error.filename)}: {error.strerror}"
     else:
-        text = str(error) or type(error).__name__
+        unsaid = "out of memory" if isinstance(error, MemoryError) else type(error).__name__
+        text = str(error) or unsaid
     is_scaled = any(getattr(args, name, None) is not None for name in _SCALING)
     remedy = ("" if is_scaled else _UNSCALED) + _REMEDY
     return _in_terms_of_options(" ".join(text.split()), remedy[0].upper() + remedy[1:])

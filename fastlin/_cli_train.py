@@ -43,6 +43,19 @@ def train(args: Namespace) -> int:
     _check_model_path(args.model, args.data)
     if has_to_stream(args):
         return _train_stream(args)
+    try:
+        return _train_in_memory(args)
+    except MemoryError as error:
+        instead = "--learner sgd --stream" if args.learner == "exact" else "--stream"
+        without = "" if args.cv is None else ", without --cv"
+        raise MemoryError(
+            f"out of memory{f' ({error})' if str(error) else ''}; {instead} learns in bounded "
+            f"memory{without}"
+        ) from None
+
+
+def _train_in_memory(args: Namespace) -> int:
+    """Train with all rows at hand."""
     search = None
     with Progress() as progress:
         task = read_task(args, progress)

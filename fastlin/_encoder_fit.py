@@ -22,7 +22,7 @@ from .text import HashingVectorizer
 
 __all__ = ["EncoderFit", "Seen", "category_strings", "numbers_of"]
 
-_NO_NUMBER = "; name it in --categorical if it holds categories"
+_CATEGORIES = "; name it in --categorical if it holds categories"
 
 
 class Seen(NamedTuple):
@@ -58,11 +58,11 @@ def category_strings(table: Columns, name: str) -> Any:
     return column if isinstance(column, Cells) else list(map(_category, column))
 
 
-def numbers_of(table: Columns, names: list[str]) -> np.ndarray:
-    """Return numeric columns side by side."""
+def numbers_of(table: Columns, names: list[str], remedy: str) -> np.ndarray:
+    """Return numeric columns side by side; `remedy` ends the error for what is no number."""
     numbers = np.empty((len(table), len(names)))
     for j, name in enumerate(names):
-        numbers[:, j] = table.numbers(name, _NO_NUMBER)
+        numbers[:, j] = table.numbers(name, remedy)
     return numbers
 
 
@@ -90,7 +90,7 @@ class EncoderFit:
     def add(self, table: Columns) -> tuple[np.ndarray, np.ndarray]:
         """Learn from a block; returns its numbers and codes."""
         encoder = self.encoder
-        numbers = numbers_of(table, encoder.numeric_)
+        numbers = numbers_of(table, encoder.numeric_, _CATEGORIES)
         self._merge(numbers)
         codes = np.empty((len(table), len(self._known)), np.int32)
         for j, (known, name) in enumerate(zip(self._known, encoder.categorical_, strict=True)):

@@ -6,16 +6,30 @@ process whatever ends it.
 
 from __future__ import annotations
 
-import errno
 import tempfile
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-__all__ = ["Spool"]
+from ._memory import spelt_size
+
+__all__ = ["Spool", "no_room"]
 
 _KEPT_BYTES = 64 << 20
+
+
+def no_room(
+    error: OSError, folder: Any, n_bytes: int, remedy: str = "cache_dir=FOLDER or TMPDIR"
+) -> OSError:
+    """The error for rows that can't be written to the folder where they are to wait."""
+    # a quota, a limit of the process, a full or a broken disk: the reason is the system's
+    return OSError(
+        error.errno,
+        f"{error.strerror}: rows wait there in a temporary file ({spelt_size(n_bytes)} are "
+        f"written); name another folder by {remedy}",
+        str(folder or tempfile.gettempdir()),
+    )
 
 
 class Spool:
@@ -25,10 +39,12 @@ class Spool:
     ----------
     folder : path or None
         Where the file is made; None is the system's folder for such files.
+    remedy : str
+        What names another folder.
     """
 
-    def __init__(self, folder: Any = None):
-        self._folder = folder
+    def __init__(self, folder: Any, remedy: str):
+        self._folder, self._remedy = folder, remedy
         self._file: Any = tempfile.SpooledTemporaryFile(
             _KEPT_BYTES, dir=folder, prefix="fastlin-"
         )
@@ -46,12 +62,7 @@ class Spool:
             for array in arrays:
                 self._file.write(np.ascontiguousarray(array).view(np.uint8).data)
         except OSError as error:
-            if error.errno != errno.ENOSPC:
-                raise
-            folder = self._folder or tempfile.gettempdir()
-            raise OSError(
-                error.errno, f"{error.strerror}: rows wait there; name another folder", folder
-            ) from None
+            raise no_room(error, self._folder, self._file.tell(), self._remedy) from None
         self._groups.append([(array.dtype, array.shape) for array in arrays])
 
     def __iter__(self) -> Iterator[list[np.ndarray]]:

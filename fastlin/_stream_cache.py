@@ -12,7 +12,6 @@ no file is written.
 
 from __future__ import annotations
 
-import errno
 import mmap
 import tempfile
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ import numpy as np
 from ._core.rows import Rows
 from ._data import as_rows, rows_from_parts
 from ._memory import available_memory
+from ._spool import no_room
 
 __all__ = ["Block", "StreamCache"]
 
@@ -176,15 +176,7 @@ class StreamCache:
             self._file.truncate(place.start + place.size)
             self._file.flush()
         except OSError as error:
-            if error.errno != errno.ENOSPC:
-                raise
-            folder = self._folder or tempfile.gettempdir()
-            raise OSError(
-                errno.ENOSPC,
-                f"no space is left for the rows that the epochs need ({self._end / 1e9:.1f} GB are "
-                "written); name another folder by cache_dir",
-                str(folder),
-            ) from None
+            raise no_room(error, self._folder, self._end) from None
         self._register(place)
 
     def _register(self, place: _Place) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ._exceptions import errors_about
 from ._labels import absent_classes
 from ._memory import check_room
 from ._params import Boolean, Either, Integer, OneOf
@@ -182,7 +183,8 @@ def fit_classes(estimator: Any, options: StreamOptions, classes: Any, coef_init:
             weight = class_weight_vector(
                 estimator.class_weight, classes, np.arange(len(classes)), mass
             )
-        absent = absent_classes(classes, mass if weight is None else mass * weight)
+        with errors_about(f"In {options.name or 'the source'}"):
+            absent = absent_classes(classes, mass if weight is None else mass * weight)
         code = code_for(estimator, len(classes), absent)
         present, own, number = None, classes, np.arange(len(classes))
         if absent and estimator._is_joint(len(classes)):
@@ -245,6 +247,9 @@ class StreamRegressorMixin:
             `ColumnTransformer` or `OneHotEncoder` that was fitted to such columns can be given as
             it is; for others ``lambda columns: fitted.transform(pandas.DataFrame(columns))``. By
             default the columns have to be numbers.
+            In JSON lines, None stands where a key is absent that the encoder was fitted with or
+            that the first rows have; without such an encoder, a key that comes up later is an
+            error.
         format : {"svmlight", "csv", "tsv", "jsonl", "parquet"}, default=None
             By default what `fastlin.io.detect_format` finds.
         header : bool, default=True
@@ -330,6 +335,9 @@ class StreamClassifierMixin:
             `ColumnTransformer` or `OneHotEncoder` that was fitted to such columns can be given as
             it is; for others ``lambda columns: fitted.transform(pandas.DataFrame(columns))``. By
             default the columns have to be numbers.
+            In JSON lines, None stands where a key is absent that the encoder was fitted with or
+            that the first rows have; without such an encoder, a key that comes up later is an
+            error.
         format : {"svmlight", "csv", "tsv", "jsonl", "parquet"}, default=None
             By default what `fastlin.io.detect_format` finds.
         header : bool, default=True

@@ -14,13 +14,16 @@ from ._files import is_unseekable, name_of_source, opened_for_reading, opened_on
 from ._named_columns import CellColumns, Columns, NamedArray, class_labels
 from ._params import shown
 from ._svmlight import SvmlightReader
-from ._tables import Table, cell_blocks, detect_format
-from ._targets import listed
+from ._tables import Closing, Table, cell_blocks, detect_format
 
 __all__ = ["SourceOptions", "blocks_of", "is_file", "name_of_file", "svmlight_blocks"]
 
 # Entries that the parser's arrays hold: a block of rows costs some 20 microseconds besides.
 _ROOM = 1 << 17
+_LATE_KEY = (
+    "have it in the first row (null will do), or give an encoder that was fitted to a table with "
+    "all columns"
+)
 _MAX_COLUMNS = np.iinfo(np.int32).max
 
 
@@ -97,26 +100,25 @@ def _file_blocks(source: Any, options: SourceOptions) -> Iterator[tuple]:
         return
     if options.label is None:
         raise ValueError(f"label must name the column to predict of a {format} file, got None.")
-    wanted, names = [options.label], None
     kinds: list[str | None] = []
-    is_named = options.header or format not in ("csv", "tsv")
+    is_named, is_json = options.header or format not in ("csv", "tsv"), format == "jsonl"
+    first = list(getattr(options.encoder, "feature_names_in_", ())) if is_json else []
+    # an encoder that knows its columns says itself what it does with others
+    closing = None if first else Closing((), _LATE_KEY)
     for table in cell_blocks(
-        source, format, header=options.header, columns=wanted if format == "jsonl" else ()
+        source, format, header=options.header, columns=[options.label, *first] if is_json else (),
+        closing=closing,
     ):
         if table.lines:
-            names = _feature_names(table, options.label, names)
+            names = _feature_names(table, options.label, first)
+            first = names if closing else first
             yield _encoded(table, names, options, is_named), _labels(table, options, kinds), None
 
 
-def _feature_names(table: Table, label: str, before: list[str] | None) -> list[str]:
-    """The columns of a block besides the label, in the order of the blocks before."""
+def _feature_names(table: Table, label: str, first: list[str]) -> list[str]:
+    """The columns of a block besides the label, of which some come first."""
     table.column(label)
-    names = [name for name in table.columns if name != label]
-    if before is not None and set(before) != set(names):
-        raise table.error_at(
-            0, f"the columns from here on are {listed(names)}, but those before {listed(before)}"
-        )
-    return before or names
+    return [name for name in dict.fromkeys((*first, *table.columns)) if name != label]
 
 
 def _encoded(table: Table, names: list[str], options: SourceOptions, is_named: bool) -> Any:

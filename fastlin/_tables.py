@@ -15,7 +15,8 @@ import itertools
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from ._cells import Cells, joined_cells
@@ -33,8 +34,8 @@ from ._params import Boolean, Either, Integer, OneOf, shown
 from ._targets import listed
 
 __all__ = [
-    "Table", "cell_blocks", "detect_format", "format_of_name", "joined", "listed_columns",
-    "named_column", "read_table", "table_blocks",
+    "Closing", "Table", "cell_blocks", "detect_format", "format_of_name", "joined",
+    "listed_columns", "named_column", "read_table", "table_blocks",
 ]  # fmt: skip
 
 _BY_EXTENSION = {
@@ -87,6 +88,34 @@ class Table(NamedTuple):
     def error_at(self, row: int, message: str) -> ValueError:
         """Write the error for a row, with the line it begins on."""
         return ValueError(f"{self.name}, {self.unit} {self.lines[row]}: {message}.")
+
+
+class Closing(NamedTuple):
+    """That all columns of JSON lines are those of the first block, and some more.
+
+    Attributes
+    ----------
+    names : sequence of str
+        Keys that may come up later.
+    remedy : str
+        What to do about any other one, the end of the error.
+    """
+
+    names: Sequence[str]
+    remedy: str
+
+    def check(
+        self, rows: list[dict], keys: Iterable[str], known: set[str], name: str,
+        batch: list[tuple[int, str]],
+    ) -> None:
+        """Raise for the first key of a later block that is not known."""
+        new = next((key for key in keys if key not in known), None)
+        if new is not None:
+            row = next(row for row, given in enumerate(rows) if new in given)
+            raise ValueError(
+                f"{name}, line {batch[row][0]}: the key {new!r} comes up too late to be a column, "
+                f"for the rows before it are encoded by now; {self.remedy}."
+            )
 
 
 def listed_columns(names: Sequence[str]) -> str:
@@ -199,13 +228,17 @@ def cell_blocks(
     columns: Sequence[str] = (),
     n_rows: int = _ROWS_AT_ONCE,
     absent: Any = None,
+    closing: Closing | None = None,
 ) -> Iterator[Table]:
     """`table_blocks` with columns of CSV and TSV as `Cells`, and `absent` where an object of JSON
-    lines lacks a key."""
+    lines lacks a key; with `closing`, further keys of JSON lines are an error."""
     OneOf(None, *_TABLES).check("format", format)
     Boolean().check("header", header)
     Integer(1).check("n_rows", n_rows)
-    return _blocks(source, format, header, list(columns), int(n_rows), absent)
+    objects = partial(
+        _json_blocks, wanted=list(columns), n_rows=int(n_rows), absent=absent, closing=closing
+    )
+    return _blocks(source, format, header, list(columns), int(n_rows), objects)
 
 
 def _listed(table: Table) -> Table:
@@ -218,14 +251,15 @@ def _listed(table: Table) -> Table:
 
 
 def _blocks(
-    source: Any, format: str | None, header: bool, columns: list[str], n_rows: int, absent: Any
+    source: Any, format: str | None, header: bool, columns: list[str], n_rows: int,
+    objects: Callable[[Iterable[str], str], Iterator[Table]],
 ) -> Iterator[Table]:
-    """`table_blocks`, of checked arguments."""
+    """`table_blocks`, of checked arguments; `objects` makes blocks of JSON lines."""
     if format is None:
         format = format_of_name(source)
     if format is None and is_unseekable(source):
         with opened_once(source) as stream:
-            yield from _blocks(stream, detect_format(stream), header, columns, n_rows, absent)
+            yield from _blocks(stream, detect_format(stream), header, columns, n_rows, objects)
         return
     if format is None:
         format = detect_format(source)
@@ -238,7 +272,7 @@ def _blocks(
             for values, numbers in parquet_blocks(stream, name, columns, n_rows):
                 yield Table(values, numbers, name, "row")
         elif format == "jsonl":
-            yield from _json_blocks(decoded_lines(stream, name), name, columns, n_rows, absent)
+            yield from objects(decoded_lines(stream, name), name)
         else:
             pieces = checked_pieces(stream, name)
             for named, numbers in delimited_columns(
@@ -401,7 +435,8 @@ def _is_number(cell: str) -> bool:
 
 
 def _json_blocks(
-    lines: Iterable[str], name: str, wanted: list[str], n_rows: int, absent: Any
+    lines: Iterable[str], name: str, wanted: list[str], n_rows: int, absent: Any,
+    closing: Closing | None,
 ) -> Iterator[Table]:
     """Read a file with one JSON object a line."""
     filled = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
@@ -409,9 +444,12 @@ def _json_blocks(
     while batch := list(itertools.islice(filled, n_rows)):
         rows = [_json_object(line, name, number) for number, line in batch]
         keys = dict.fromkeys(itertools.chain(*rows, wanted))
+        if closing is not None and not is_empty:
+            closing.check(rows, keys, {*wanted, *closing.names}, name, batch)
         columns = {key: [row.get(key, absent) for row in rows] for key in keys}
         yield Table(columns, [number for number, _ in batch], name)
         is_empty = False
+        wanted = wanted if closing is None else list(keys)
     if is_empty:
         raise ValueError(f"{name} is empty.")
 

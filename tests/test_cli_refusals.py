@@ -154,6 +154,65 @@ def test_bad_predictions(folder, capsys):
     )
 
 
+TARGETS = [
+    ("nan", "must be a finite number, but it holds 'nan'"),
+    ("-inf", "must be a finite number, but it holds '-inf'"),
+    ("foo", "must be a finite number, but it holds 'foo'"),
+    ("1e300", "holds 1e+300, so large that sums of squares overflow: divide the targets"),
+]
+
+
+@pytest.mark.parametrize(("cell", "message"), TARGETS)
+@pytest.mark.filterwarnings("error")
+def test_bad_targets_are_the_same_errors_everywhere(folder, capsys, cell, message):
+    options = ["--label", "y", "--numeric", "a", "--loss"]
+    write_table("good.csv", ["y", "a"], [("1", "1"), ("2", "3"), ("", "5")])
+    write_table("a.csv", ["y", "a"], [("1", "1"), ("2", "3")])
+    write_table("bad.csv", ["y", "a"], [("", "1"), ("1", "1"), (cell, "3")])
+    run(capsys, "train", "a.csv", "m", *options, "squared_error")
+    err = run(capsys, "predict", "good.csv", "m").err
+    assert "no score, since 'y' is empty in 1 of 3 rows" in err
+    found = refused(capsys, "predict", "bad.csv", "m", "out")
+    assert "bad.csv, line 4: 'y'" in found and message in found
+    assert not (folder / "out").exists()
+    write_table("bad.csv", ["y", "a"], [("1", "1"), (cell, "3")])
+    for loss in ("squared_error", "huber", "quantile"):
+        for more in (["--no-stream"], ["--stream"], ["--learner", "exact"]):
+            if loss != "squared_error" and "exact" in more:
+                continue
+            found = refused(capsys, "train", "bad.csv", "n", *options, loss, *more)
+            assert "bad.csv, line 3: 'y'" in found and message in found
+    write_bytes("bad.svm", f"1 1:1\n{cell} 1:2\n".encode())
+    write_bytes("a.svm", b"1 1:1\n2 1:2\n")
+    run(capsys, "train", "a.svm", "s", "--loss", "squared_error")
+    for command in (["predict", "bad.svm", "s"], ["train", "bad.svm", "n", "--loss", "huber"],
+                    ["train", "bad.svm", "n", "--loss", "huber", "--stream"]):  # fmt: skip
+        assert "bad.svm" in refused(capsys, *command)
+
+
+def test_a_target_that_is_a_list_is_no_number(folder, capsys):
+    write_bytes("a.jsonl", b'{"y": 1, "a": 1}\n{"y": 2, "a": 2}\n')
+    run(capsys, "train", "a.jsonl", "m", "--label", "y", "--numeric", "a", "--loss", "huber")
+    write_bytes("b.jsonl", b'{"y": 1, "a": 1}\n{"y": [1], "a": 2}\n')
+    assert "b.jsonl, line 2: 'y' (column 1) must be a finite number, but it holds [1]" in refused(
+        capsys, "predict", "b.jsonl", "m"
+    )
+
+
+@pytest.mark.parametrize("cell", ["", "x"])
+def test_advice_on_cells_that_are_no_numbers(folder, capsys, cell):
+    write_table("a.csv", ["y", "a"], [("p", "1"), ("q", "3")])
+    write_table("b.csv", ["y", "a"], [("p", "1"), ("q", cell)])
+    options = ["--label", "y", "--numeric", "a"]
+    run(capsys, "train", "a.csv", "m", *options)
+    for stream in ("--stream", "--no-stream"):
+        err = refused(capsys, "train", "b.csv", "n", *options, stream)
+        assert "; name it in --categorical if it holds categories." in err
+    err = refused(capsys, "predict", "b.csv", "m")
+    assert "b.csv, line 3: 'a' (column 2) must be a finite number, but it holds" in err
+    assert "; the model learnt numbers there: fill one in, leave the row out, or train" in err
+
+
 def test_unknown_categories_are_a_warning(folder, capsys):
     write_table("a.csv", ["y", "colour"], [("p", "red"), ("q", "blue")] * 5)
     run(capsys, "train", "a.csv", "model", "--label", "y", "--categorical", "colour")
@@ -308,6 +367,8 @@ def test_options_of_the_steps_reach_the_learner(folder, capsys):
     for arguments, message in [
         (["--eta0", "0"], "--eta0: must be a number > 0, got '0'"),
         (["--eta0", "nan"], "--eta0: must be a number > 0, got 'nan'"),
+        (options[:2], "--eta0 has no effect with --learning-rate optimal, the default for classes"),
+        ([*options[:2], "--learning-rate", "optimal"], "with --learning-rate optimal; say --learn"),
         (["--learner", "perceptron", *options[2:]], "--learning-rate is for --learner sgd"),
     ]:
         assert message in refused(capsys, "train", "spam.csv", "n", *TEXT_OPTIONS, *arguments)

@@ -1,5 +1,6 @@
 """`fastlin train --stream`: the model of a fit in memory, from files of every format."""
 
+import json
 import os
 
 import numpy as np
@@ -7,10 +8,15 @@ import pytest
 from shell import SPAM, TEXT_OPTIONS, refused, run, write_bytes, write_table
 
 import fastlin
-from fastlin import _cli_predict, _cli_stream
+from fastlin import _cli_convert, _cli_predict, _cli_stream, _cli_train, _spool
 from fastlin._cli_arguments import make_parser
 from fastlin._cli_encoder import ColumnEncoder
 from fastlin._named_columns import Columns
+
+try:
+    import resource
+except ImportError:
+    resource = None
 
 RNG = np.random.default_rng(0)
 ROWS = [
@@ -115,9 +121,8 @@ def test_refusals(folder, capsys):
     given = ["train", "a.csv", "m", *TEXT_OPTIONS]
     assert "--cv needs all rows" in refused(capsys, *given, "--stream", "--cv", "3")
     assert "--cache-dir is for --stream" in refused(capsys, *given, "--cache-dir", ".")
-    assert "cache_dir must be a folder" in refused(
-        capsys, *given, "--stream", "--cache-dir", "none"
-    )
+    err = refused(capsys, *given, "--stream", "--cache-dir", "none")
+    assert "error: --cache-dir must be a folder that is there, got 'none'" in err
     missing = refused(capsys, "train", "a.csv", "m", "--stream", "--label", "z", "--text", "text")
     assert "no column 'z'" in missing
     write_bytes("b.csv", b"label,n\na,1\nb,x\n")
@@ -126,4 +131,91 @@ def test_refusals(folder, capsys):
     write_bytes("c.svm", b"1 1:1\n-1 2:\n")
     assert "c.svm, line 2: the value of '2:'" in refused(capsys, "train", "c.svm", "m", "--stream")
     write_bytes("d.svm", b"1 1:1\n1 2:1\n")
-    assert "greater than one" in refused(capsys, "train", "d.svm", "m", "--stream")
+    one_class = refused(capsys, "train", "d.svm", "m", "--stream")
+    assert "error: In d.svm: The number of classes has to be greater than one" in one_class
+
+
+LATE = ['{"l": "x", "a": "u"}', '{"l": "y", "a": "v"}'] * 60 + [
+    '{"l": "x", "a": "u", "b": "p"}', '{"l": "y", "a": "u", "b": "q"}'
+] * 20  # fmt: skip
+LEARN = ("--label", "l", "--epochs", "3")
+
+
+@pytest.mark.parametrize("given", ["all", "a,b"])
+def test_keys_of_json_lines_that_come_late(folder, capsys, small_blocks, given):
+    write_bytes("k.jsonl", "\n".join(LATE).encode())
+    options = [*LEARN, "--categorical", given]
+    run(capsys, "train", "k.jsonl", "whole", *options, "--no-stream")
+    if given == "all":
+        err = refused(capsys, "train", "k.jsonl", "m", *options, "--stream")
+        assert "k.jsonl, line 121: the key 'b' comes up too late" in err
+        assert "name the columns in --categorical or say --no-stream" in err
+        both = ["--numeric", "all", "--categorical", "a", "--stream"]
+        err = refused(capsys, "train", "k.jsonl", "m", *LEARN, *both)
+        assert "name the columns in --numeric or say --no-stream" in err
+    else:
+        run(capsys, "train", "k.jsonl", "blocks", *options, "--stream")
+        assert np.array_equal(learnt("blocks").coef_, learnt("whole").coef_)
+    # what the model was trained on it predicts, in blocks without the key, too, as the whole table
+    columns = {name: [json.loads(line).get(name) for line in LATE] for name in ("a", "b")}
+    right = fastlin.load("whole").predict(columns).tolist()
+    assert run(capsys, "predict", "k.jsonl", "whole").out.split() == right
+    write_bytes("none.jsonl", "\n".join(LATE[:70]).encode())
+    assert run(capsys, "predict", "none.jsonl", "whole").out.split() == right[:70]
+
+
+def test_names_that_no_json_line_has(folder, capsys, small_blocks):
+    write_bytes("k.jsonl", "\n".join(LATE).encode())
+    given = ["train", "k.jsonl", "m", *LEARN, "--categorical"]
+    for names in ("a,zz", "zz"):
+        for stream in ("--stream", "--no-stream"):
+            err = refused(capsys, *given, names, stream)
+            assert "k.jsonl has no column 'zz'; its columns are 'l', 'a', 'b'" in err
+    # a column that is named may come late beside others that are not
+    err = refused(capsys, *given, "all", "--numeric", "b", "--stream")
+    assert "k.jsonl, line 1: 'b' (column 3) must be a finite number, but it holds nothing" in err
+    run(capsys, *given, "a,b", "--no-stream")
+    err = refused(capsys, "predict", "k.jsonl", "m", "out", "--label", "zz")
+    assert "k.jsonl has no column 'zz'" in err
+    assert not os.path.exists("out")
+
+
+def test_convert_knows_late_keys(folder, capsys, monkeypatch):
+    monkeypatch.setattr(_cli_convert, "_ROWS_AT_ONCE", 64)
+    write_bytes("k.jsonl", "\n".join(LATE).encode())
+    given = ["convert", "k.jsonl", "k.svm", "--label", "l", "--classes", "x,y", "--categorical"]
+    err = refused(capsys, *given, "all")
+    assert err.endswith("line 121: the key 'b' comes up too late to be a column, for the rows "
+                        "before it are encoded by now; name the columns in --categorical.\n")
+    run(capsys, *given, "a,b")
+    assert (folder / "k.svm").read_text().splitlines()[120:122] == ["0 1:1 4:1", "1 1:1 5:1"]
+
+
+@pytest.mark.skipif(resource is None, reason="no limits of a process")
+@pytest.mark.parametrize("options", [["--numeric", "all"], ["--text", "a"]])
+def test_a_cache_without_room_names_its_folder(folder, capsys, monkeypatch, options):
+    monkeypatch.setattr(_spool, "_KEPT_BYTES", 1 << 12)
+    monkeypatch.setattr(_cli_stream, "BLOCK_BYTES", 1 << 12)
+    write_table("a.csv", ["y", "a"], [("xy"[k % 2], str(k)) for k in range(60_000)])
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, hard))
+    try:
+        err = refused(capsys, "train", "a.csv", "m", "--label", "y", "--stream", *options,
+                      "--cache-dir", ".", "--epochs", "1")  # fmt: skip
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert "error: .: File too large: rows wait there" in err
+    assert "name another folder by --cache-dir" in err
+
+
+def test_memory_that_ends_points_at_streams(folder, capsys, monkeypatch):
+    def ended(*arguments):
+        raise MemoryError
+
+    monkeypatch.setattr(_cli_train, "encode", ended)
+    write_table("a.csv", ["label", "text"], SPAM)
+    given = ["train", "a.csv", "m", *TEXT_OPTIONS]
+    assert "error: out of memory; --stream learns in bounded memory\n" in refused(capsys, *given)
+    assert "bounded memory, without --cv" in refused(capsys, *given, "--cv", "2")
+    err = refused(capsys, *given, "--learner", "exact")
+    assert "--learner sgd --stream learns in bounded memory" in err

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 import fastlin
 from fastlin import (
     ColumnTransformer,
+    HashingEncoder,
     OneHotEncoder,
     PassiveAggressiveClassifier,
     PassiveAggressiveRegressor,
@@ -23,6 +24,8 @@ from fastlin import (
     SGDRegressor,
     dump_svmlight_file,
 )
+from fastlin._clone import clone
+from fastlin._named_columns import CellColumns
 from fastlin._stream_cache import StreamCache
 from fastlin._stream_train import StreamTask
 from fastlin.io import detect_format, read_table
@@ -364,8 +367,29 @@ def test_columns_of_json_lines_go_by_their_names():
 
     expected = fitted(lines("aby"))
     assert fitted(lines("yba")).coef_.tobytes() == expected.coef_.tobytes()
-    with pytest.raises(ValueError, match="line 4097: the columns from here on are 'a', 'c'"):
+    with pytest.raises(ValueError, match="line 4097: the key 'c' comes up too late to be"):
         fitted(lines("acy"))
+    with pytest.raises(ValueError, match=r"line 4097: 'b' \(column 3\) must .* holds nothing"):
+        fitted(lines("ay"))
+
+
+@pytest.mark.parametrize("encoder", [OneHotEncoder(), HashingEncoder(64)])
+def test_an_encoder_that_knows_its_columns_takes_late_keys(encoder):
+    rows = [{"y": k % 2, "a": "uvw"[k % 3]} for k in range(5000)]
+    rows += [{"y": k % 2, "b": "pq"[k % 2]} for k in range(5000)]
+    text = "\n".join(map(json.dumps, rows)).encode()
+    columns = read_table(text, "jsonl").columns
+    y = np.array(columns.pop("y"))
+    X = CellColumns(columns)
+    learner = SGDClassifier("log_loss", shuffle=False, max_iter=2, tol=None)
+    unknowing = clone(encoder)
+    right = learner.fit(encoder.fit_transform(X), y).coef_
+    streamed = learner.fit_stream(text, label="y", format="jsonl", encoder=encoder).coef_
+    assert np.array_equal(streamed, right)
+    if isinstance(encoder, HashingEncoder):
+        message = "line 5001: the key 'b' comes up too late .* or give an encoder that was fitted"
+        with pytest.raises(ValueError, match=message):
+            learner.fit_stream(text, label="y", format="jsonl", encoder=unknowing)
 
 
 def test_labels_of_all_blocks_are_of_one_kind():
