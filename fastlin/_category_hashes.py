@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,8 @@ __all__ = ["Terms", "category_text", "hash_table", "hashed_parts"]
 _PIECE = 1 << 17
 _BLOCK = 1 << 16
 _EXACT = 2.0**53
+# Further than the exponents of floats; numbers beyond are not written out.
+_MOST_PLACES = 400
 
 
 class Terms(NamedTuple):
@@ -37,11 +40,31 @@ def category_text(value: Any) -> str | bytes:
     """Return what is hashed of a category that is not missing."""
     if isinstance(value, (str, bytes)):
         return value
+    if isinstance(value, Decimal):
+        return _decimal_text(value)
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
         return str(value)
     if isinstance(value, numbers.Integral):
         return str(int(value))
     return str(int(value)) if math.isfinite(value) and value == int(value) else str(value)
+
+
+def _decimal_text(value: Decimal) -> str:
+    """Return the text of the number that a decimal is, however many zeros it is written with."""
+    if not value.is_finite():
+        return str(value)
+    if not value:
+        return "0"
+    if abs(value.adjusted()) > _MOST_PLACES:
+        digits, _, exponent = format(value, "e").partition("e")
+        return f"{digits.rstrip('0').rstrip('.') if '.' in digits else digits}e{exponent}"
+    whole, _, fraction = format(value, "f").partition(".")
+    fraction = fraction.rstrip("0")
+    if not fraction:
+        return whole
+    # What a float says of the same number, which may have an exponent.
+    text = repr(float(value))
+    return text if Decimal(text) == value else f"{whole}.{fraction}"
 
 
 def hash_table(column: Coded, name: str, missing: str, j: int) -> np.ndarray:
@@ -81,8 +104,8 @@ def hash_table(column: Coded, name: str, missing: str, j: int) -> np.ndarray:
 def _hash_values(values: np.ndarray, prefix: bytes, out: np.ndarray) -> None:
     """Hash distinct values, none of them missing."""
     kind = values.dtype.kind
-    with np.errstate(invalid="ignore"):
-        whole = kind == "f" and bool((np.abs(values) < _EXACT).all())
+    # As a Python float: numpy would make a half-precision number of the bound.
+    whole = kind == "f" and float(np.abs(values).max(initial=0)) < _EXACT
     if whole and (values == np.trunc(values)).all():
         values, kind = values.astype(np.int64), "i"
     if kind == "i" or (kind == "u" and (not len(values) or values.max() <= np.iinfo(np.int64).max)):

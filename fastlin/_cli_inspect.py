@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from argparse import Namespace
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ._cli_encoder import ColumnEncoder
-from ._cli_terminal import spelt, table_lines, writing_stdout
+from ._cli_terminal import printable, spelt, table_lines, writing_stdout
 from ._sparse_weights import dense_weights
 from ._targets import listed
 from .persist import load
@@ -56,6 +57,10 @@ def feature_namer(model: Any) -> Callable[[int], tuple[str, int]]:
         return model.steps[0][1].name_of
     learner = model.steps[-1][1] if isinstance(model, Pipeline) else model
     names = getattr(learner, "feature_names_in_", None)
+    if isinstance(model, Pipeline):
+        # A step that hashes has no names.
+        with contextlib.suppress(AttributeError, ValueError):
+            names = model[:-1].get_feature_names_out()
     if names is not None:
         return lambda column: (str(names[column]), 1)
     return lambda column: (f"feature {column}", 1)
@@ -86,9 +91,9 @@ def feature_lines(model: Any, top: int) -> list[str]:
     learner = model.steps[-1][1] if isinstance(model, Pipeline) else model
     name_of, lines = feature_namer(model), []
     for title, weights, sign in _outputs(learner):
-        lines.append(title)
+        lines.append(printable(title))
         found = strongest(weights, name_of, top)
-        rows = [(f"{sign}{weight:.4g}", name) for name, weight in found]
+        rows = [(f"{sign}{weight:.4g}", printable(name)) for name, weight in found]
         lines += ["  " + line for line in table_lines(rows)] if rows else ["  none"]
     return lines
 
@@ -152,8 +157,8 @@ def inspect(args: Namespace) -> int:
     """Run `fastlin inspect`."""
     model = load(args.model)
     with writing_stdout():
-        print(f"{args.model} ({os.path.getsize(args.model):,} bytes)")
-        for line in table_lines(summary(model)):
+        print(f"{printable(args.model)} ({os.path.getsize(args.model):,} bytes)")
+        for line in table_lines([(name, printable(text)) for name, text in summary(model)]):
             print(f"  {line}")
         learner = model.steps[-1][1] if isinstance(model, Pipeline) else model
         if args.top and hasattr(learner, "coef_"):

@@ -197,7 +197,7 @@ def _lines(
 ) -> Iterator[str]:
     """Yield the output in pieces: a prediction for each line, tabs before further columns."""
     if names and is_first:
-        yield delimited_text([["prediction", *names]], "\t")
+        yield _in_unicode(delimited_text([["prediction", *names]], "\t"))
     for start in range(0, len(predicted), _ROWS_AT_ONCE):
         part = slice(start, start + _ROWS_AT_ONCE)
         labels = map(spelt, predicted[part].tolist())
@@ -206,7 +206,12 @@ def _lines(
             rows = ([label, *map(repr, row)] for label, row in columns)
         else:
             rows = ([label] for label in labels)
-        yield delimited_text(rows, "\t")
+        yield _in_unicode(delimited_text(rows, "\t"))
+
+
+def _in_unicode(text: str) -> str:
+    """Write lone surrogates, which JSON can hold and UTF-8 cannot, as JSON does."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 class _Score:

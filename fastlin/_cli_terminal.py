@@ -21,6 +21,7 @@ __all__ = [
     "drop_stdout",
     "is_same_file",
     "one_line",
+    "printable",
     "show_warning",
     "spelt",
     "table_lines",
@@ -103,7 +104,8 @@ def one_line(error: BaseException, args: Any = None) -> str:
         text = str(error) or unsaid
     is_scaled = any(getattr(args, name, None) is not None for name in _SCALING)
     remedy = ("" if is_scaled else _UNSCALED) + _REMEDY
-    return _in_terms_of_options(" ".join(text.split()), remedy[0].upper() + remedy[1:])
+    text = _in_terms_of_options(" ".join(text.split()), remedy[0].upper() + remedy[1:])
+    return printable(text)
 
 
 def _in_terms_of_options(text: str, remedy: str) -> str:
@@ -199,6 +201,15 @@ def spelt(value: Any) -> str:
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
     return str(value)
+
+
+def printable(text: str) -> str:
+    """Write what a terminal would obey, or cannot show, with backslashes: newlines, codes, ..."""
+    if text.isprintable():
+        return text
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
+    )
 
 
 def table_lines(rows: Sequence[tuple[str, ...]], gap: str = "  ") -> list[str]:

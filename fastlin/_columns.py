@@ -247,7 +247,7 @@ def _coded_floats(column: np.ndarray) -> Coded:
     has_nan = bool(nan.any())
     filled = np.where(nan, column.dtype.type(0), column) if has_nan else column
     # Codes and counts often come as floats, and integers are faster to tell apart.
-    if np.abs(filled).max() < 2**53 and (filled == np.trunc(filled)).all():
+    if float(np.abs(filled).max()) < 2**53 and (filled == np.trunc(filled)).all():
         codes, values = _coded_integers(filled.astype(np.int64))
     else:
         values, codes = np.unique(filled, return_inverse=True)
@@ -322,17 +322,24 @@ def _from_dictionary(codes: np.ndarray, values: np.ndarray, missing: Any = np.na
     values, lost = inner.values, codes < 0
     if not lost.any():
         return _only_present(inner.codes[codes], values)
-    if values.dtype.kind in "mM":
-        values = np.append(values, values.dtype.type("NaT"))
-    elif values.dtype.kind == "f" or values.dtype.kind in "iu" and _are_floats(values):
+    if values.dtype.kind == "f" or values.dtype.kind in "iu" and _are_floats(values):
         values = values.astype(np.float64, copy=False)
-        if not np.isnan(values).any():
-            values = np.append(values, np.nan)
-    else:
-        values = _object_array([*values.tolist(), missing])
-    place = len(values) - 1 if values.dtype.kind != "f" else int(np.isnan(values).argmax())
+    # Arrow's dictionaries may hold a null of their own, and what has no index is the same.
+    missing_ones = np.flatnonzero(missing_values(values))
+    place = int(missing_ones[0]) if len(missing_ones) else len(values)
+    if place == len(values):
+        values = _with_missing(values, missing)
     # The code -1 finds the last of the inner codes.
     return _only_present(np.append(inner.codes, place)[codes], values)
+
+
+def _with_missing(values: np.ndarray, missing: Any) -> np.ndarray:
+    """Append a missing value, in objects the one given."""
+    if values.dtype.kind in "mM":
+        return np.append(values, values.dtype.type("NaT"))
+    if values.dtype.kind == "f":
+        return np.append(values, np.nan)
+    return _object_array([*values.tolist(), missing])
 
 
 def _are_floats(values: np.ndarray) -> bool:

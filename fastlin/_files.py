@@ -212,15 +212,16 @@ def opened_for_writing(target: Any) -> Iterator[BinaryIO]:
         raise TypeError(
             f"a file must be given as a path or a binary file object, got {type(target).__name__}."
         )
-    # The file that a symbolic link points to, so that the link stays one.
-    path = os.path.realpath(os.fspath(target))
-    if os.path.exists(path) and not os.path.isfile(path):
+    path = os.fspath(target)
+    if _is_written_directly(path):
         try:
             with open(path, "wb") as stream:
                 yield stream
         except OSError as error:
             raise _named(error, path, "no file was left behind") from None
         return
+    # The file that a symbolic link points to, so that the link stays one.
+    path = os.path.realpath(path)
     temporary = _temporary_name(path)
     try:
         with open(temporary, "xb") as raw:
@@ -244,6 +245,14 @@ def opened_for_writing(target: Any) -> Iterator[BinaryIO]:
         raise
 
 
+def _is_written_directly(path: Any) -> bool:
+    """Say whether a path leads to what no new file can replace: a pipe, a device, a directory.
+
+    The path as it was given: /dev/stdout leads to a pipe by way of a link to no name.
+    """
+    return os.path.exists(path) and not os.path.isfile(path)
+
+
 def _temporary_name(path: str) -> str:
     """Return a new name beside a path."""
     return f"{path}.{secrets.token_hex(6)}.tmp"
@@ -258,10 +267,9 @@ def _named(error: OSError, path: str, state: str) -> OSError:
 
 def check_writable(path: str) -> None:
     """Raise the OSError that writing to a path would end with, as far as a new file shows it."""
-    target = os.path.realpath(path)
-    if os.path.exists(target) and not os.path.isfile(target):
+    if _is_written_directly(path):
         return
-    temporary = _temporary_name(target)
+    temporary = _temporary_name(os.path.realpath(path))
     try:
         # Rights alone tell too little: the file system may be read-only, or the name too long.
         with open(temporary, "xb"):

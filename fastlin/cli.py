@@ -80,7 +80,12 @@ def _run(argv: Sequence[str] | None) -> int:
     try:
         args = make_parser().parse_args(argv)
     except SystemExit as stop:
-        return stop.code if isinstance(stop.code, int) else 0
+        try:
+            with writing_stdout():  # the help, or the version
+                return stop.code if isinstance(stop.code, int) else 0
+        except OSError as error:
+            print(f"fastlin: error: {one_line(error)}", file=sys.stderr)
+            return _BAD_INPUT
     module, function = _COMMANDS[args.command]
     try:
         with _ending_in_order(), warnings.catch_warnings():
@@ -120,10 +125,15 @@ def _ending_in_order() -> Iterator[None]:
 
 
 def _speak_unicode() -> None:
-    """Let output hold any text, on a terminal of whatever encoding; a closed stream takes all."""
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
+    """Let output hold any text, on a terminal of whatever encoding.
+
+    Where standard error is closed, what is said there is lost; results that are lost are an error,
+    as writing to what is open for reading alone is one.
+    """
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")
+    if sys.stdout is None:
+        sys.stdout = open(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")

@@ -71,8 +71,8 @@ class HashingEncoder(TransformerMixin, Estimator):
     What is hashed (MurmurHash3, 32 bits) is the text "name=category" in UTF-8, where columns
     without names are x0, x1, ...; so are columns and values those of scikit-learn's
     ``FeatureHasher`` for rows given as dicts of strings. Numbers count by their decimal text: 3,
-    3.0 and "3" are one category. A missing value hashes as the bare name. A cross hashes the hashes
-    of its members, 4 bytes each in little-endian order.
+    3.0, "3" and Decimal("3.00") are one category. A missing value hashes as the bare name. A cross
+    hashes the hashes of its members, 4 bytes each in little-endian order.
 
     References
     ----------

@@ -357,3 +357,30 @@ def test_an_array_of_rows_that_memory_has_no_room_for_is_refused():
     wide = Rows.hstack([rows] * 16)
     with pytest.raises(ValueError, match="as a dense array"):
         np.asarray(wide)
+
+
+@pytest.mark.parametrize("values", [["x", None], [1, None], [1.5, None], [True, None]])
+def test_nulls_of_a_dictionary_and_of_its_indices_are_one_category(values):
+    pyarrow = pytest.importorskip("pyarrow")
+    column = pyarrow.DictionaryArray.from_arrays(
+        pyarrow.array([0, 1, None]), pyarrow.array(values)
+    )
+    X = pyarrow.table({"a": column})
+    encoder = OneHotEncoder().fit(X)
+    assert len(encoder.categories_[0]) == 2
+    assert len(set(encoder.get_feature_names_out())) == 2
+    assert encoder.transform(X).toarray().tolist() == [[1, 0], [0, 1], [0, 1]]
+    assert OneHotEncoder(drop="first").fit_transform(X).toarray().tolist() == [[0], [1], [1]]
+    again = OneHotEncoder(categories=encoder.categories_).fit_transform(X)
+    assert (again != encoder.transform(X)).nnz == 0
+
+
+def test_half_precision_needs_no_larger_numbers():
+    X = np.array([[1.0, 0.5], [2.0, 65504.0], [NAN, 65504.0]], np.float16)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        encoder = OneHotEncoder().fit(X)
+        assert encoder.transform(X).toarray().tolist() == [
+            [1, 0, 0, 1, 0], [0, 1, 0, 0, 1], [0, 0, 1, 0, 1],
+        ]  # fmt: skip
+    assert encoder.categories_[0].dtype == np.float16

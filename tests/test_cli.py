@@ -90,7 +90,8 @@ def test_three_classes(folder, capsys, learner):
     out = run(capsys, "inspect", "model", "--top", "1").out
     for label, colour in enumerate(["red\tish", "green", "blue"]):
         assert f"for {label}\n  +" in out
-        assert f"colour={colour}" in out
+        shown = colour.replace("\t", "\\t")
+        assert f"colour={shown}" in out
 
 
 def test_predictions_go_to_a_file_in_one_step(folder, capsys, monkeypatch):
@@ -330,6 +331,27 @@ def test_inspection_names_ngrams_with_their_direction(folder, capsys):
     decision = model.decision_function(["prize", "lunch", ""])
     assert decision[0] > decision[2] > decision[1]
     assert "strongest" not in run(capsys, "inspect", "model", "--top", "0").out
+
+
+def test_inspection_shows_what_a_terminal_would_obey(folder, capsys):
+    y = ["a\x1b[31m", "b\nc"]
+    fastlin.save(fastlin.SGDClassifier().fit(np.eye(2), y), "model")
+    out = run(capsys, "inspect", "model").out
+    assert "\x1b" not in out
+    assert "classes     a\\x1b[31m, b\\nc\n" in out
+    assert "\nfor b\\nc\n" in out
+
+
+def test_labels_that_are_no_unicode(folder, capsys):
+    """JSON can hold half a pair of surrogates, which UTF-8 cannot; it is written as in JSON."""
+    rows = [("\ud800", "aa bb"), ("x", "cc dd")]
+    write_table("a.jsonl", ["label", "text"], rows)
+    run(capsys, "train", "a.jsonl", "model", *TEXT_OPTIONS)
+    run(capsys, "predict", "a.jsonl", "model", "out")
+    with open("out", encoding="utf-8") as stream:
+        assert stream.read() == "\\ud800\nx\n"
+    assert run(capsys, "predict", "a.jsonl", "model", "--proba").out.startswith("prediction\t")
+    assert "\\ud800" in run(capsys, "inspect", "model").out
 
 
 def test_inspection_of_other_models(folder, capsys):

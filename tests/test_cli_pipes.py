@@ -136,3 +136,17 @@ def test_the_format_of_a_pipe_is_not_told_at_the_cost_of_its_content(folder):
             detect_format(reader)
         assert detect_format(stream) == "csv"
         assert read_table(stream).columns == {"a": ["1"], "b": ["2"]}
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="needs /dev/stdout")
+def test_what_leads_to_a_pipe_is_written_straight(folder, capsys):
+    """The link /dev/stdout leads to a name such as pipe:[123], at which there is nothing."""
+    run(capsys, "train", "spam.csv", "model", *TEXT_OPTIONS)
+    expected = run(capsys, "predict", "spam.csv", "model").out.encode()
+    done = in_process("predict", "spam.csv", "model", "/dev/stdout")
+    assert (done.returncode, done.stdout) == (0, expected)
+    reader, writer = os.pipe()
+    with open(reader, "rb") as stream:
+        done = in_process("predict", "spam.csv", "model", f"/dev/fd/{writer}", pass_fds=[writer])
+        os.close(writer)
+        assert (done.returncode, stream.read()) == (0, expected)

@@ -2,6 +2,8 @@
 
 import io
 import struct
+import warnings
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -288,3 +290,36 @@ def test_a_missing_cell_changes_no_other(library):
         assert encoder.transform(frame([*values, None])).indices.tolist()[:2] == whole
         width = OneHotEncoder().fit_transform(frame([*values, None])).shape[1]
         assert width == 3
+
+
+@pytest.mark.parametrize(
+    ("decimal", "same"),
+    [
+        ("3.00", 3), ("3.0", "3"), ("0.10", 0.1), ("1E+2", 100.0), ("-0.0", 0), ("0.00001", 1e-5),
+        ("1.0e500", Decimal("10e499")), ("0E-999", 0), ("9007199254740993.0", 2**53 + 1),
+        ("9223372036854776000", "9223372036854776000"), ("0.3333333333333333333330",
+        "0.333333333333333333333"),
+    ],
+)  # fmt: skip
+def test_decimals_count_by_their_number(decimal, same):
+    texts = [category_text(value) for value in (Decimal(decimal), same)]
+    assert texts[0] == texts[1]
+    encoder = HashingEncoder(n_features=2**30)
+    first, second = (
+        encoder.transform(np.array([[value]], object)) for value in (Decimal(decimal), same)
+    )
+    assert first.indices.tolist() == second.indices.tolist()
+
+
+def test_decimals_are_rounded_to_no_float():
+    assert category_text(Decimal("0.1000000000000000055")) == "0.1000000000000000055"
+    assert category_text(Decimal("9007199254740993")) == str(2**53 + 1)
+
+
+def test_half_precision_hashes_like_double():
+    X = np.array([[1.0], [0.5], [65504.0], [NAN]], np.float16)
+    encoder = HashingEncoder(n_features=2**30)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = encoder.transform(X)
+    assert found.indices.tolist() == encoder.transform(X.astype(float)).indices.tolist()

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shlex
 import subprocess
 import sys
 
@@ -91,6 +92,25 @@ def test_standard_output_is_named(folder, capsys, unbuffered):
         assert done.stderr.decode() == (
             f"fastlin {arguments[0]}: error: standard output: No space left on device\n"
         )
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a POSIX shell")
+def test_a_closed_standard_output_is_an_error(folder, capsys):
+    run(capsys, "train", "spam.csv", "model", *TEXT_OPTIONS)
+    bad = os.strerror(errno.EBADF)
+    for arguments, name in (
+        ("predict spam.csv model", "fastlin predict"),
+        ("inspect model", "fastlin inspect"),
+        ("convert spam.csv - --to jsonl", "fastlin convert"),
+        ("--help", "fastlin"),
+    ):
+        command = f"exec {shlex.quote(sys.executable)} -m fastlin {arguments} >&-"
+        done = subprocess.run(
+            command, shell=True, stderr=subprocess.PIPE, timeout=60,
+            env={**os.environ, "PYTHONPATH": ROOT},
+        )  # fmt: skip
+        assert done.returncode == 2
+        assert done.stderr.decode() == f"{name}: error: standard output: {bad}\n"
 
 
 @pytest.mark.parametrize("out", ["no/out", "closed/out", "n" * 300])
