@@ -9,7 +9,8 @@ the model trained without it is its residual under the full one over 1 - h_i,
 for every l2 at once (Golub, Heath & Wahba 1979, "Generalized cross-validation"; the 1 is 1/n for
 equal weights). With fewer rows than columns the eigenvectors of the kernel matrix give the same:
 e_i is a_i over the i-th diagonal entry of (K + l2 I)^-1, with a = (K + l2 I)^-1 y. The penalty
-alpha = S l2 stays what it is when a row goes.
+alpha = S l2 stays what it is when a row goes. Columns of very unlike spread take a factor for each
+l2 in place of eigenvectors (`Graded`).
 
 **Other smooth losses.** One Newton step from the optimum z of all rows (Rad & Maleki 2020, "A
 scalable estimate of the out-of-sample prediction error via approximate leave-one-out", JRSS B):
