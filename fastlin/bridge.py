@@ -44,8 +44,8 @@ _TOL = """tol : float, default=1e-4
 
 _WARM = """warm_start : bool, default=False
         Whether `fit` starts from the weights of the previous one, which must have had the same
-        columns and classes. For p < 1 the answer depends on the start, 0 by default; those for
-        falling p, each from the last, are often better."""
+        columns and classes; not where no weights at all are better. For p < 1 the answer depends
+        on the start, 0 by default; those for falling p, each from the last, are often better."""
 
 _RANDOM = """random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Accepted for the interface's sake: nothing here is drawn at random."""

@@ -35,7 +35,7 @@ _COPY = """copy_X : bool, default=True
         Accepted for scikit-learn's sake: X is never written to."""
 _WARM = """warm_start : bool, default=False
         Whether `fit` starts from the weights of the previous one, which must have had the same
-        columns."""
+        columns; not where no weights at all are better."""
 _ANSWER = """coef_ : ndarray of shape (n_features,)
         Weights, of the dtype of the rows.
     intercept_ : float
