@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ._analyzers import TextAnalysis
 from ._cli_data import (
     check_header,
     checked_targets,
@@ -23,17 +24,17 @@ from ._cli_data import (
     with_pipe_opened,
 )
 from ._cli_encoder import ColumnEncoder
+from ._cli_steps import column_kinds, first_step
 from ._cli_terminal import Progress, UsageError, is_same_file, spelt, write_texts
 from ._delimited import delimited_text
 from ._files import check_writable
 from ._multilabel import has_labels
-from ._named_columns import Columns
+from ._named_columns import CellColumns, Columns, NamedArray
 from ._stream_problem import SquareSums
 from ._stream_source import svmlight_blocks
 from ._tables import listed_columns
 from .persist import load
 from .pipeline import Pipeline
-from .text import HashingVectorizer
 
 __all__ = ["predict"]
 
@@ -42,17 +43,30 @@ _ROWS_AT_ONCE = 10_000
 
 def _blocks(args: Namespace, model: Any) -> Iterator[tuple[Any, Any, Any]]:
     """Yield (what the model takes, the right answers or None, lines of the rows or None)."""
-    first = model.steps[0][1] if isinstance(model, Pipeline) else model
-    if isinstance(first, (ColumnEncoder, HashingVectorizer)):
+    first = first_step(model)
+    if isinstance(first, (ColumnEncoder, TextAnalysis)):
         yield from _table_blocks(args, first)
         return
-    if args.format not in (None, "svmlight") or args.text is not None or args.label is not None:
+    names = getattr(first, "feature_names_in_", None)
+    if names is not None and (args.text is not None or args.format == "text"):
+        raise UsageError(
+            f"{args.model} was trained on named columns: DATA must be a table that has them, or "
+            "svmlight, without --text."
+        )
+    if names is None and (
+        args.format not in (None, "svmlight") or args.text is not None or args.label is not None
+    ):
         raise UsageError(
             f"{args.model} was trained on numbered features: DATA must be svmlight, without --text "
             "and --label."
         )
     if is_empty(args.data):
         raise UsageError(f"{display_name(args.data)} is empty.")
+    if names is not None and format_of(args) != "svmlight":
+        yield from _named_blocks(args, column_kinds(first, names.tolist()))
+        return
+    if args.label is not None:
+        raise UsageError(f"--label is for tables, but {display_name(args.data)} is svmlight.")
     if format_of(args) != "svmlight":
         raise UsageError(
             f"{args.model} was trained on numbered features, but {display_name(args.data)} does "
@@ -60,6 +74,21 @@ def _blocks(args: Namespace, model: Any) -> Iterator[tuple[Any, Any, Any]]:
         )
     check_header(args, "svmlight")
     yield from _svmlight_blocks(args, model.n_features_in_, _has_label_sets(model))
+
+
+def _named_blocks(args: Namespace, is_number: dict[str, bool]) -> Iterator[tuple[Any, Any, Any]]:
+    """Blocks of a table, for a model that knows its columns by their names."""
+    all_numbers = all(is_number.values())
+    for table in column_blocks(args, format_of(args), _ROWS_AT_ONCE, tuple(is_number)):
+        y = None if args.label is None else list(table.column(args.label))
+        columns: dict[str, Any] = {
+            name: table.numbers(name) if numbers else list(table.column(name))
+            for name, numbers in is_number.items()
+        }
+        if all_numbers:
+            yield NamedArray(np.column_stack(list(columns.values())), list(columns)), y, table
+        else:
+            yield CellColumns(columns), y, table
 
 
 def _has_label_sets(model: Any) -> bool:
@@ -321,7 +350,7 @@ def predict(args: Namespace) -> int:
                 f"{args.model} holds a {type(model).__name__}, which predicts nothing."
             )
         progress.say(f"reading {args.data}")
-        first = model.steps[0][1] if isinstance(model, Pipeline) else model
+        first = first_step(model)
         label = args.label or getattr(first, "label", None)
         with with_pipe_opened(args):
             score = _Score(
