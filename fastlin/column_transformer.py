@@ -18,7 +18,17 @@ from ._hstack import joined
 from ._kinds import is_sparse
 from ._named_parts import NamedParts, named_by_class
 from ._parallel import run
-from ._params import Boolean, Constraint, Either, HasMethods, Integer, OneOf, shown
+from ._params import (
+    Boolean,
+    Callable,
+    Constraint,
+    Either,
+    HasMethods,
+    Instance,
+    Integer,
+    OneOf,
+    shown,
+)
 from ._routing import columns_router, routing_is_on
 from ._shared_steps import is_stateless
 from ._table_columns import Choice, chosen_columns, places_by_name, select_columns
@@ -47,8 +57,10 @@ class ColumnTransformer(TransformerMixin, NamedParts):
         What happens to columns that no transformer gets.
     n_jobs : int or None, default=None
         Threads; -1 takes one per core. The result does not depend on it.
-    verbose_feature_names_out : bool, default=True
-        Whether output names begin with the name of the transformer and two underscores.
+    verbose_feature_names_out : bool, str or callable, default=True
+        Whether output names begin with the name of the transformer and two underscores; or a
+        format such as ``"{feature_name} of {transformer_name}"``, or what makes a name of the
+        transformer's name and the column's.
     output : {"csr", "rows"}, default="csr"
         What the result is: a scipy matrix, or `fastlin.Rows`. Unless it is "rows", blocks that are
         all dense give a dense array.
@@ -60,7 +72,8 @@ class ColumnTransformer(TransformerMixin, NamedParts):
     named_transformers_ : dict
         The fitted transformers by name.
     output_indices_ : dict of str to slice
-        Columns of the result by transformer.
+        Columns of the result by transformer and for "remainder"; ``slice(0, 0)`` of what is left
+        out.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of str, dtype object
@@ -89,7 +102,7 @@ class ColumnTransformer(TransformerMixin, NamedParts):
     _constraints: ClassVar[dict[str, Constraint]] = {
         "remainder": Either(OneOf("drop", "passthrough"), HasMethods("fit", "transform")),
         "n_jobs": Either(Integer(), OneOf(None)),
-        "verbose_feature_names_out": Boolean(),
+        "verbose_feature_names_out": Either(Boolean(), Instance(str), Callable()),
         "output": OneOf("csr", "rows"),
     }
     _tags: ClassVar[dict[str, Any]] = {
@@ -185,6 +198,8 @@ class ColumnTransformer(TransformerMixin, NamedParts):
         self.output_indices_ = {
             name: slice(*ends[place : place + 2]) for place, (name, _, _) in enumerate(fitted)
         }
+        for name in [*(name for name, _, _ in self.transformers), "remainder"]:
+            self.output_indices_.setdefault(name, slice(0, 0))
         result = self._joined([name for name, _, _ in fitted], blocks)
         self.transformers_ = fitted
         return result
@@ -339,8 +354,7 @@ class ColumnTransformer(TransformerMixin, NamedParts):
         for name, part, columns in self.transformers_:
             extent = self.output_indices_[name]
             own = _output_names(part, names[columns], extent.stop - extent.start)
-            prefix = f"{name}__" if self.verbose_feature_names_out else ""
-            out += [f"{prefix}{column}" for column in own]
+            out += [_output_name(self.verbose_feature_names_out, name, column) for column in own]
         if len(set(out)) < len(out):
             twice = [column for column, times in Counter(out).items() if times > 1][:5]
             raise ValueError(
@@ -418,11 +432,31 @@ def _output_names(part: Any, names: np.ndarray, width: int) -> list[str]:
     return [f"{type(part).__name__.lower()}{j}" for j in range(width)]
 
 
+def _output_name(form: Any, transformer: str, column: str) -> str:
+    """Return the name of an output column, as `verbose_feature_names_out` says."""
+    if isinstance(form, str):
+        try:
+            return form.format(transformer_name=transformer, feature_name=column)
+        except (LookupError, AttributeError, ValueError) as error:
+            raise ValueError(
+                "verbose_feature_names_out must be a format of {transformer_name} and "
+                f"{{feature_name}} alone, got {form!r} ({type(error).__name__}: {error})."
+            ) from None
+    if not callable(form):
+        return f"{transformer}__{column}" if form else column
+    name = form(transformer, column)
+    if not isinstance(name, str):
+        raise TypeError(
+            f"verbose_feature_names_out must return strings, but it returned {type(name).__name__}."
+        )
+    return name
+
+
 def make_column_transformer(
     *transformers: tuple[Any, Any],
     remainder: Any = "drop",
     n_jobs: int | None = None,
-    verbose_feature_names_out: bool = True,
+    verbose_feature_names_out: Any = True,
     output: str = "csr",
 ) -> ColumnTransformer:
     """Make a `ColumnTransformer` whose transformers are named after their classes.

@@ -54,9 +54,7 @@ def test_equal_to_scikit_learn():
             expected = theirs.fit_transform(frame)
             assert equal(ours.fit_transform(frame), expected)
             assert equal(ours.transform(frame[:7]), expected[:7])
-            assert ours.output_indices_ == {
-                name: s for name, s in theirs.output_indices_.items() if s.stop > s.start
-            }
+            assert ours.output_indices_ == theirs.output_indices_
             rows = ours.set_params(output="rows").fit_transform(frame)
             assert isinstance(rows, Rows) and equal(rows, expected)
 
@@ -298,3 +296,41 @@ def test_metadata_without_routing_is_refused():
         columns.fit([["a"], ["b"]], sample_weight=[1.0, 2.0])
     with pytest.raises(TypeError, match="ColumnTransformer.transform does not take factor"):
         columns.fit([["a"], ["b"]]).transform([["a"]], factor=2)
+
+
+def starred(transformer, column):
+    """Make a name."""
+    return f"{column}*{transformer}"
+
+
+@pytest.mark.parametrize("form", [True, "{feature_name} of {transformer_name}", starred])
+def test_output_names_and_places_are_those_of_sklearn(form):
+    compose = pytest.importorskip("sklearn.compose")
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame({"a": [1.0, 2, 3], "b": ["x", "y", "x"], "c": [4.0, 5, 7]})
+    parts = [("n", "passthrough", ["a"]), ("o", OneHotEncoder(), ["b"]), ("d", "drop", ["c"]),
+             ("e", OneHotEncoder(), [])]  # fmt: skip
+    for remainder in ("drop", "passthrough"):
+        for transformers in (parts, parts[:2]):
+            options = {"remainder": remainder, "verbose_feature_names_out": form}
+            ours, theirs = (
+                kind(transformers, **options).fit(X)
+                for kind in (ColumnTransformer, compose.ColumnTransformer)
+            )
+            assert ours.output_indices_ == theirs.output_indices_
+            assert (
+                ours.get_feature_names_out().tolist() == theirs.get_feature_names_out().tolist()
+            )
+
+
+def test_names_that_cannot_be_made():
+    for form, kind, message in (
+        ("{name}", ValueError, "a format of {transformer_name} and {feature_name}"),
+        ("{", ValueError, "a format of"),
+        (lambda transformer, column: 1, TypeError, "must return strings, but it returned int"),
+    ):
+        encoder = ColumnTransformer(
+            [("n", "passthrough", [0])], verbose_feature_names_out=form
+        ).fit([[1.0], [2.0]])
+        with pytest.raises(kind, match=message):
+            encoder.get_feature_names_out()
