@@ -40,10 +40,8 @@ _STRIDE, _MANY_ROWS, _SAMPLED, _MOST_STRIDE = 8, 4096, 2048, 32
 _SURPRISE, _BLURRED = 4.0, 1e-4
 # So many epochs without a smaller estimate are for double precision.
 _IDLE = 3
-# Entries per column that make vectors of all columns cheap beside a pass over the rows
-_TALL = 4
-# Columns whose vectors are cheap beside anything
-_FEW_COLUMNS = 100
+# Share of what a row bends the dual that Newton's method begins with where columns are many
+_BEND = 0.01
 # Within so many times tol the best intercept is looked for.
 _NEARLY = 10.0
 # What is known on the way is rounded: the search goes on until this share of tol.
@@ -84,7 +82,7 @@ def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
                 ascent.wake_all()
                 if gap <= _BLURRED:
                     ascent.refine()
-            if ascent.can_leap and watch.is_slow(epoch, gap, len(ascent.active) / len(problem.y)):
+            if ascent.of_lines and watch.is_slow(epoch, gap, len(ascent.active) / len(problem.y)):
                 epoch += ascent.leap(best, min(LEAP, max_iter - epoch))
                 if best.is_good:
                     break
@@ -239,7 +237,6 @@ class _Ascent:
         self.X = in_single(X)
         single = self.X.dtype == np.float32
         self.of_lines = problem.loss in _OF_LINES
-        self.can_leap = self.of_lines and X.shape[1] <= max(_FEW_COLUMNS, X.nnz / _TALL)
         mass = min(1.0 / (problem.total_weight * problem.l2), 1e300)
         self.mass = mass * problem.weight if len(problem.weight) else np.full(n, mass)
         self.rule = {
@@ -361,6 +358,9 @@ class _Ascent:
         slack = np.empty(len(z))
         _dual_cd.slacks(problem.code, problem.loss_parameter, z, problem.y, self.a, slack)
         h = float(np.median(np.abs(slack)))
+        if problem.X.shape[1] > len(z):
+            # such rows bend the dual themselves, and pieces as narrow as slacks make short steps
+            h = max(h, _BEND * float(np.median(self.h)))
         self.a, steps = ascend(problem, self.a, w, b, h, best.consider, most)
         self.refine()
         self._sum_up()

@@ -19,7 +19,8 @@ whose maximiser is the step of coordinate ascent with that h. So
 by Newton's method (semi-smooth: Li, Sun & Toh 2018, "A highly efficient semismooth Newton augmented
 Lagrangian method for solving Lasso problems", SIAM J. Optimization 28). b is found exactly for
 each w, which makes every a' feasible. The curvature comes from the few rows off the corners, and
-conjugate gradients solve for the step with products of these rows alone.
+conjugate gradients solve for the step with products of these rows alone; where both they are few
+and fewer than columns, their kernel matrix does (Woodbury's identity).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ._blocks import matvec, rmatvec
-from ._centred import gram
+from ._centred import gram, kernel_matrix
 from ._cholesky import cholesky
 from ._core import dual_cd as _dual_cd
 from ._core import losses as _losses
@@ -54,6 +55,8 @@ _MOST_PRODUCTS = 300
 _MOST_SEARCHES, _ROWS_PER_CALL = 100, 1 << 21
 # Columns of dense rows whose products cost less than those of conjugate gradients
 _FEW_COLUMNS = 64
+# Free rows whose kernel matrix costs less than they do, if columns are more
+_FEW_ROWS = 400
 
 
 @dataclass
@@ -153,6 +156,8 @@ def _newton(problem: Problem, point: _Point, slope: np.ndarray, a: np.ndarray,
     bends = problem.weighted(is_free)[free] / h
     if problem.X.shape[1] <= _FEW_COLUMNS and problem.X.layout == "dense":
         d = _solve_few(problem, free, bends, -slope)
+    elif len(free) <= min(_FEW_ROWS, problem.X.shape[1]):
+        d = _solve_few_rows(problem, free, bends, -slope)
     else:
         # single precision is enough for a direction
         d = _solve(problem, rows_in_single(problem.X, free), bends, -slope)
@@ -176,6 +181,21 @@ def _solve_few(problem: Problem, free: np.ndarray, bends: np.ndarray,
     X = rows_taken(problem.X, free)
     centre = rmatvec(X, bends) / bends.sum() if problem.fit_intercept else np.zeros(X.shape[1])
     return cholesky(gram(X, bends, centre), problem.l2)[0](right)
+
+
+def _solve_few_rows(problem: Problem, free: np.ndarray, bends: np.ndarray,
+                    right: np.ndarray) -> np.ndarray:
+    """The same as `_solve` for few free rows. With B = diag(bends)^(1/2) (X - 1 c^T),
+
+        (l2 + B^T B)^-1 r = (r - B^T (l2 + B B^T)^-1 B r) / l2.
+    """
+    if not len(free):
+        return right / problem.l2
+    X, root = rows_taken(problem.X, free), np.sqrt(bends)
+    centre = rmatvec(X, bends) / bends.sum() if problem.fit_intercept else np.zeros(X.shape[1])
+    inverse = cholesky(kernel_matrix(X, bends, centre), problem.l2)[0]
+    q = root * inverse(root * matvec(X, right, -float(centre @ right)))
+    return (right - rmatvec(X, q) + q.sum() * centre) / problem.l2
 
 
 def _solve(problem: Problem, X: Rows, bends: np.ndarray, right: np.ndarray) -> np.ndarray:

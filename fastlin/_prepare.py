@@ -20,7 +20,8 @@ which keep four numbers per column.
 Where there are fewer entries than columns, as in a few thousand hashed texts, most columns do not
 occur at all. Training then has weights for those that do, in their old order, and no pass over the
 weights, as at the end of each epoch, meets the others: with 5,000 questions in 2**18 columns a fit
-takes half the time. The weights of a column without entries stay what they were, zero.
+takes half the time. The weights of a column without entries stay what they were, zero. Exact
+problems with a penalty are solved on these columns as well, for 0 is their optimum there.
 """
 
 from __future__ import annotations
@@ -69,6 +70,17 @@ class ColumnOrder:
         """W of shape (K, d) by the new numbers."""
         out = np.empty_like(W)
         out[:, self.place] = W
+        return out
+
+    def restored(self, w: np.ndarray) -> np.ndarray:
+        """Weights w by the new numbers for the columns as they were."""
+        return w[self.place]
+
+    def brought(self, w: np.ndarray, width: int) -> np.ndarray:
+        """Weights w for so many columns by the new numbers, 0 for all that share the last."""
+        out = np.zeros(width)
+        out[self.place] = w
+        out[-1] = 0.0
         return out
 
 

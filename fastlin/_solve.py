@@ -12,6 +12,7 @@ import numpy as np
 
 from . import _parallel
 from ._far_columns import all_near_zero
+from ._prepare import only_occurring
 from ._problem import Fit, Problem
 from ._square_newton import Table
 
@@ -107,7 +108,24 @@ def solve_all(problems: list[Problem], solver: str, tol: float, max_iter: int,
 
     # an answer that is not finite is refused where it would be published
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        return all_near_zero(problems, starts, near)
+        return _on_occurring(
+            problems, starts, lambda some, begin: all_near_zero(some, begin, near))
+
+
+def _on_occurring(problems: list[Problem], starts: list[Fit | None],
+                  solve: Callable[[list[Problem], list[Fit | None]], list[Fit]]) -> list[Fit]:
+    """`solve` on the columns that occur, where most do not: any penalty makes the weights of the
+    others 0, and neither the choice of a method nor a vector of weights need know of them."""
+    X, first = problems[0].X, problems[0]
+    if X.layout == "dense" or X.nnz >= X.shape[1] or not first.l1 + first.l2 > 0:
+        return solve(problems, starts)
+    kept, order = only_occurring(X)
+    if order is None:
+        return solve(problems, starts)
+    width = kept.shape[1]
+    begin = [start and replace(start, coef=order.brought(start.coef, width)) for start in starts]
+    fits = solve([replace(problem, X=kept) for problem in problems], begin)
+    return [replace(fit, coef=order.restored(fit.coef)) for fit in fits]
 
 
 def _solved(problem: Problem, name: str, automatic: bool, table: Table | None, tol: float,

@@ -360,17 +360,6 @@ def test_the_envelope_is_smooth_and_below_the_loss(loss, fit_intercept):
         assert here.value <= best + 1e-12
 
 
-def test_vectors_of_many_columns_are_left_to_coordinate_ascent():
-    X = np.zeros((40, 500))
-    X[:, :3] = data(40, 3)
-    y = targets("hinge", X)
-    from scipy import sparse
-
-    for matrix, can in ((sparse.csr_array(X), False), (X, True)):
-        problem = problem_of(matrix, y, "hinge", C=100.0)
-        assert _dual_cd._Ascent(problem, SEED, None, 0.0).can_leap == can
-
-
 # precision
 
 
