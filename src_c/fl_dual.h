@@ -72,7 +72,7 @@ FL_INLINE double fl_dual_step(const struct fl_dual_rule *rule, struct fl_dual_st
         fl_loss_dual_step(rule->loss, p, y, rule->loss_parameter, *a, h, logit);
     const double change = C * (moved - *a);
     *a = moved;
-    state->walked += fabs(change);
+    state->walked += fl_abs(change);
     if (rule->fit_intercept) {
         state->s += change;
         state->U += change * k;
