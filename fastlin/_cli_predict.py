@@ -79,8 +79,11 @@ def _blocks(args: Namespace, model: Any) -> Iterator[tuple[Any, Any, Any]]:
 def _named_blocks(args: Namespace, is_number: dict[str, bool]) -> Iterator[tuple[Any, Any, Any]]:
     """Blocks of a table, for a model that knows its columns by their names."""
     all_numbers = all(is_number.values())
-    for table in column_blocks(args, format_of(args), _ROWS_AT_ONCE, tuple(is_number)):
-        y = None if args.label is None else list(table.column(args.label))
+    label = () if args.label is None else (args.label,)
+    for table in column_blocks(
+        args, format_of(args), _ROWS_AT_ONCE, tuple(is_number), required=label
+    ):
+        y = list(table.column(args.label)) if label else None
         columns: dict[str, Any] = {
             name: table.numbers(name) if numbers else list(table.column(name))
             for name, numbers in is_number.items()

@@ -106,6 +106,11 @@ def test_numbers_by_their_names(folder, capsys):
     np.testing.assert_allclose(np.array(out.split(), float), model.predict(X[:2]), rtol=1e-14)
     write_table("less.csv", ["a"], [(1,)])
     assert "has no column 'b'" in refused(capsys, "predict", "less.csv", "model")
+    write_bytes("t.jsonl", b'{"a": 1, "b": 2, "y": 3}\n' * 2)
+    run(capsys, "predict", "t.jsonl", "model", "--label", "y")
+    assert "has no column 'x'" in refused(
+        capsys, "predict", "t.jsonl", "model", "out", "--label", "x"
+    )
     write_table("word.csv", ["a", "b"], [(1, "two")])
     assert "'b' (column 2) must be a finite number" in refused(
         capsys, "predict", "word.csv", "model"
