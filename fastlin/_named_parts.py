@@ -1,4 +1,4 @@
-"""Estimators made of named parts, each with parameters of its own: what is set and got by name."""
+"""Estimators made of named parts: parameters that are set and got by name, and names of columns."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ._base import Estimator
+from ._delegation import passes
 from ._params import shown
 from ._signature import init_parameters
 
-__all__ = ["NamedParts", "named_by_class"]
+__all__ = ["NamedParts", "named_by_class", "output_name", "output_names"]
 
 
 class NamedParts(Estimator):
@@ -111,3 +114,36 @@ def named_by_class(parts: Sequence[Any]) -> list[str]:
         counts[name] = counts.get(name, 0) + 1
         found.append(name + (f"-{counts[name]}" if times[name] > 1 else ""))
     return found
+
+
+def output_names(part: Any, names: np.ndarray, width: int) -> list[str]:
+    """Return the names of a transformer's columns, made of its class where it has none."""
+    if passes(part):
+        return names.tolist()
+    try:
+        own = list(part.get_feature_names_out(names))
+    except (AttributeError, ValueError):
+        own = []
+    if len(own) == width:
+        return own
+    return [f"{type(part).__name__.lower()}{j}" for j in range(width)]
+
+
+def output_name(form: Any, transformer: str, column: str) -> str:
+    """Return the name of an output column, as `verbose_feature_names_out` says."""
+    if isinstance(form, str):
+        try:
+            return form.format(transformer_name=transformer, feature_name=column)
+        except (LookupError, AttributeError, ValueError) as error:
+            raise ValueError(
+                "verbose_feature_names_out must be a format of {transformer_name} and "
+                f"{{feature_name}} alone, got {form!r} ({type(error).__name__}: {error})."
+            ) from None
+    if not callable(form):
+        return f"{transformer}__{column}" if form else column
+    name = form(transformer, column)
+    if not isinstance(name, str):
+        raise TypeError(
+            f"verbose_feature_names_out must return strings, but it returned {type(name).__name__}."
+        )
+    return name

@@ -16,7 +16,7 @@ from ._delegation import passes
 from ._exceptions import errors_about
 from ._hstack import joined
 from ._kinds import is_sparse
-from ._named_parts import NamedParts, named_by_class
+from ._named_parts import NamedParts, named_by_class, output_name, output_names
 from ._parallel import run
 from ._params import (
     Boolean,
@@ -353,8 +353,8 @@ class ColumnTransformer(TransformerMixin, NamedParts):
         out = []
         for name, part, columns in self.transformers_:
             extent = self.output_indices_[name]
-            own = _output_names(part, names[columns], extent.stop - extent.start)
-            out += [_output_name(self.verbose_feature_names_out, name, column) for column in own]
+            own = output_names(part, names[columns], extent.stop - extent.start)
+            out += [output_name(self.verbose_feature_names_out, name, column) for column in own]
         if len(set(out)) < len(out):
             twice = [column for column, times in Counter(out).items() if times > 1][:5]
             raise ValueError(
@@ -417,39 +417,6 @@ def _width(name: str, block: Any) -> int:
             f"{type(block).__name__} of shape {tuple(shape)}."
         )
     return int(shape[1])
-
-
-def _output_names(part: Any, names: np.ndarray, width: int) -> list[str]:
-    """Return the names of a transformer's columns, made of its class where it has none."""
-    if passes(part):
-        return names.tolist()
-    try:
-        own = list(part.get_feature_names_out(names))
-    except (AttributeError, ValueError):
-        own = []
-    if len(own) == width:
-        return own
-    return [f"{type(part).__name__.lower()}{j}" for j in range(width)]
-
-
-def _output_name(form: Any, transformer: str, column: str) -> str:
-    """Return the name of an output column, as `verbose_feature_names_out` says."""
-    if isinstance(form, str):
-        try:
-            return form.format(transformer_name=transformer, feature_name=column)
-        except (LookupError, AttributeError, ValueError) as error:
-            raise ValueError(
-                "verbose_feature_names_out must be a format of {transformer_name} and "
-                f"{{feature_name}} alone, got {form!r} ({type(error).__name__}: {error})."
-            ) from None
-    if not callable(form):
-        return f"{transformer}__{column}" if form else column
-    name = form(transformer, column)
-    if not isinstance(name, str):
-        raise TypeError(
-            f"verbose_feature_names_out must return strings, but it returned {type(name).__name__}."
-        )
-    return name
 
 
 def make_column_transformer(
