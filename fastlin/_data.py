@@ -259,18 +259,19 @@ def _sparse_rows(X: Any, dtype: Any, measured: bool = False) -> Rows:
     with np.errstate(over="ignore"):
         given, values = values, np.ascontiguousarray(values, dtype=kind)
     rows, place = _rows.make_rows("csr", n, d, values, indices, indptr, kind), -1
-    if measured:
-        rows._row_squares = row_squares(rows)
-        rows._row_squares.flags.writeable = False
-        rows._longest_square = float(rows._row_squares.max())
+    squares = row_squares(rows) if measured else None
+    longest = -1.0 if squares is None else float(squares.max())
     # squares may overflow where values do not
-    if not measured or not np.isfinite(rows._longest_square):
+    if squares is None or not np.isfinite(longest):
         place = _first_non_finite(values)
     if place >= 0:
         row = int(np.searchsorted(indptr, place, side="right")) - 1
         _raise_non_finite(given[place], values[place], row, int(indices[place]))
     if indptr[-1] and _rows.all_ones(values):
-        return _ones_rows(n, d, indices, indptr, kind)
+        rows = _ones_rows(n, d, indices, indptr, kind)
+    if squares is not None:
+        squares.flags.writeable = False
+        rows._row_squares, rows._longest_square = squares, longest
     return rows
 
 

@@ -10,8 +10,6 @@ when `tol` is likely to be reached.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ._blocks import matvec, rmatvec
@@ -23,7 +21,7 @@ from ._epochs import row_order
 from ._parallel import Cancelled, is_cancelled
 from ._problem import Certificate, Fit, Problem
 from ._row_centre import centre_of, in_single, proximal_weight, seen_from
-from ._scores import longest_square, rows_per_call
+from ._scores import rows_per_call
 
 __all__ = ["solve"]
 
@@ -31,7 +29,6 @@ _NOTHING = np.empty(0)
 _NO_MARKS = np.empty(0, np.uint8)
 # Losses made of lines: variables settle at corners, and their rows may rest.
 _OF_LINES = ("hinge", "epsilon_insensitive")
-_OF_MARGINS = ("log_loss", "hinge", "squared_hinge")
 # The gap is estimated on every so many rows, where there are many. What that takes of a logistic
 # row is most of a visit: some thousands of rows do, every so many at most.
 _STRIDE, _MANY_ROWS, _SAMPLED, _MOST_STRIDE = 8, 4096, 2048, 32
@@ -97,12 +94,10 @@ class _Best:
 
     def __init__(self, problem: Problem, tol: float):
         self.problem, self.tol = problem, tol
-        few = _without_rows(problem)
-        nothing = np.zeros(len(few.y))
+        few = problem.without_rows()
         self.coef: np.ndarray | None = None
-        self.intercept = few.best_intercept(nothing)
-        self.zero = few.mean_loss(nothing)
-        self.objective = few.mean_loss(nothing + self.intercept)
+        self.zero = few.mean_loss(np.zeros(len(few.y)))
+        self.intercept, self.objective = few.without_weights()
         # the conjugates are 0 at 0
         self.bound, self.dual = 0.0, np.zeros(len(problem.y))
         # whether the objective came from nothing but the answer, and the bound nearly so
@@ -160,8 +155,7 @@ class _Best:
         if self.is_good or self.gap(self.objective, self.bound) > _NEARLY * self.tol:
             return
         with np.errstate(over="ignore", invalid="ignore"):
-            z = matvec(self.problem.X, start.coef, start.intercept)
-            objective = self.problem.primal(z, start.coef)
+            objective = self.problem.value(start.coef, start.intercept)
         if objective < self.objective:
             self.coef, self.intercept = start.coef.astype(np.float64), start.intercept
             self.objective, self.is_measured = objective, True
@@ -209,24 +203,12 @@ class _Best:
         problem, objective, bound, dual = self.problem, self.objective, self.bound, self.dual
         coef = np.zeros(problem.X.shape[1]) if self.coef is None else self.coef
         if not self.is_measured:
-            objective = problem.primal(matvec(problem.X, coef, self.intercept), coef)
+            objective = problem.value(coef, self.intercept)
         if not self.is_bounded:
             bound = problem.dual(dual, rmatvec(problem.X, problem.weighted(dual)))
         certificate = Certificate.of(objective, bound, self.zero)
         return Fit(coef, self.intercept, n_iter, certificate,
                    certificate.relative_gap <= tol, dual)
-
-
-def _without_rows(problem: Problem) -> Problem:
-    """A problem of few rows with the same mean loss where w = 0."""
-    if problem.loss not in _OF_MARGINS:
-        return problem
-    y = np.array([-1.0, 1.0])
-    weight = problem.weight
-    counts = [float(weight[problem.y == k].sum()) if len(weight) else float((problem.y == k).sum())
-              for k in y]
-    kept = np.array(counts) > 0
-    return replace(problem, y=y[kept], weight=np.array(counts)[kept])
 
 
 class _Ascent:
@@ -249,7 +231,7 @@ class _Ascent:
         self.centre = centre_of(X, problem.weight) if problem.fit_intercept else _NOTHING
         self._measure()
         # what rounding has made of u, at most, since it was summed up last
-        self.drift, self.longest = 0.0, longest_square(X) ** 0.5
+        self.drift = 0.0
         self.a = np.zeros(n) if start is None else _dual_of(problem, start)
         self.u = np.zeros(X.shape[1], np.float32 if single else np.float64)
         if self.a.any():
@@ -266,9 +248,10 @@ class _Ascent:
         self.resting = np.zeros(n, np.uint8) if self.of_lines else _NO_MARKS
 
     def _measure(self) -> None:
-        """k, and the h of each row."""
+        """k, the h of each row, and how long the longest is."""
         problem, self.lengths = self.problem, _NOTHING
         squares, self.k, cc = seen_from(self.X, self.centre)
+        self.longest = float(squares.max()) ** 0.5
         if problem.fit_intercept:
             self.lengths = np.sqrt(squares)
             squares = np.maximum(squares + cc - 2 * self.k, 0.0)

@@ -195,6 +195,8 @@ def _two_merged(
         gap += pieces[k].start - pieces[k - 1].stop
         places[0][cuts[k] : cuts[k + 1]] -= np.uint32(gap)
         places[1][others[k] : others[k + 1]] -= np.uint32(gap)
+    if not gap:
+        return Words(*(part[: stops[-1]] for part in whole)), *places
     return Words(*(np.concatenate([part[piece] for piece in pieces]) for part in whole)), *places
 
 

@@ -195,6 +195,13 @@ def feed(
                 raise Cancelled
             yield item
 
+    def next_made() -> Any:
+        item = made.get_nowait()
+        if item is end:
+            # put there for other threads when one of them gave up: what is made ends later
+            raise Cancelled
+        return item
+
     def kept() -> Iterator[Any]:
         own = first[:1]
         for item in items:
@@ -203,11 +210,11 @@ def feed(
                 raise Cancelled
             if made.qsize() >= (threads if own else 2 * threads):
                 with contextlib.suppress(Empty):
-                    yield own.pop() if own else made.get_nowait()
+                    yield own.pop() if own else next_made()
         yield from own
         with contextlib.suppress(Empty):
             while True:
-                yield made.get_nowait()
+                yield next_made()
 
     def finish() -> None:
         for _ in range(threads - 1):
@@ -231,7 +238,8 @@ def _in_threads(
     this = _Run(getattr(_local, "run", None))
     results: list[Any] = [None] * len(works)
     errors: dict[int, BaseException] = {}
-    begun: list[tuple[int, Any]] = []
+    ends = [(k, _thread.allocate_lock()) for k in range(1, len(works))]
+    begun: list[int] = []
     ended: set[int] = set()
 
     def give_up() -> None:
@@ -262,17 +270,16 @@ def _in_threads(
             end.release()
 
     def join() -> None:
-        for k, end in begun:
+        for k, end in ends[: len(begun)]:
             while k not in ended:
                 end.acquire(timeout=_GLANCE)
 
     try:
-        # inside, since Ctrl-C may come while the others are still begun
-        for k in range(1, len(works)):
-            end = _thread.allocate_lock()
+        for _, end in ends:
             end.acquire()
-            _thread.start_new_thread(other, (k, end))
-            begun.append((k, end))
+        # inside, since Ctrl-C may come while the others are still begun; in one call, so that it
+        # never comes between a thread's beginning and the note of it
+        begun.extend(map(_thread.start_new_thread, itertools.repeat(other), ends))
         begin(0)
         join()
     except BaseException:

@@ -214,8 +214,8 @@ def _moved(X: Rows, place: np.ndarray, following: int) -> tuple:
 def _relabelled(X: Rows, place: np.ndarray, following: int, n_jobs: int | None) -> tuple:
     """`_moved` where all entries stay where they are.
 
-    A second thread takes later rows. It reads the places of columns that the sample has; what it
-    misses is settled when the first one, in whose copy columns get places, has come to an end."""
+    Further threads take later rows. They read the places of columns that the sample has; what they
+    miss is settled when the first one, in whose copy columns get places, has come to an end."""
     n, indices = len(X), np.empty_like(X.indices)
     threads = min(_parallel.n_threads(n_jobs), X.nnz // _FEWEST_SHARED)
     given = place.copy() if threads > 1 else place
@@ -233,7 +233,7 @@ def _relabelled(X: Rows, place: np.ndarray, following: int, n_jobs: int | None) 
         partial(_columns.relabel_placed, X, given, indices, start, min(start + rows, n))
         for start in starts[own:]
     ]
-    following, *missed = _parallel.run([first, *later], n_jobs)
+    following, *missed = _parallel.run([first, *later], max(1, threads))
     for start, entries in zip(starts[own:], missed, strict=True):
         following = _columns.settle(X, place, following, indices, entries, start)
     return indices, X.values, following

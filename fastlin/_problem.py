@@ -13,7 +13,7 @@ the optimum, and is what `tol` bounds relative to P. Everything here is in doubl
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -34,6 +34,8 @@ _ROUNDING = 1e-16
 # The curvature of the logistic loss counts as at least this share of its slope: where all margins
 # are far from 0, a step of Newton's method would be next to infinite
 _LEAST_BEND = 1e-17
+# Losses of y times the response
+_OF_MARGINS = ("log_loss", "hinge", "squared_hinge")
 # Shares of P at w = 0 that gaps are relative to at least
 LEAST, LEAST_WITHOUT_PENALTY = 1e-12, 1e-6
 
@@ -122,9 +124,22 @@ class Problem:
 
     def without_weights(self) -> tuple[float, float]:
         """(b, P) of the best that there is at w = 0."""
-        zero = np.zeros(len(self.y))
-        b = self.best_intercept(zero)
-        return b, self.mean_loss(zero + b)
+        few = self.without_rows()
+        zero = np.zeros(len(few.y))
+        b = few.best_intercept(zero)
+        return b, few.mean_loss(zero + b)
+
+    def without_rows(self) -> Problem:
+        """A problem of few rows with the same mean loss where w = 0."""
+        if self.loss not in _OF_MARGINS:
+            return self
+        y, weight = np.array([-1.0, 1.0]), self.weight
+        mass = np.array([
+            float(weight[self.y == k].sum()) if len(weight) else float((self.y == k).sum())
+            for k in y
+        ])
+        kept = mass > 0
+        return replace(self, y=y[kept], weight=mass[kept])
 
     def dual(self, a: np.ndarray, v: np.ndarray) -> float:
         """D at a, given v = (1/S) sum_i s_i a_i x_i; -inf where a is not feasible.

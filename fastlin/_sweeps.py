@@ -27,6 +27,7 @@ from ._gram import add_products
 from ._parallel import Cancelled, is_cancelled
 from ._problem import Problem
 from ._quadratic import Model, add_columns, slopes_along
+from ._working_set import joined
 
 __all__ = ["Sweeps", "is_for_sweeps"]
 
@@ -73,7 +74,7 @@ class Sweeps:
         known = np.diagonal(self._gram) > 0
         if not known.all():
             # what the sample knows nothing of takes steps as the others do
-            self._light = np.union1d(self._light, self._heavy[~known])
+            self._light = joined(self._light, self._heavy[~known], len(self._sizes))
             self._heavy, self._gram = self._heavy[known], self._gram[np.ix_(known, known)].copy()
         # r and h of each row; room for vectors of every turn
         self._rows = np.empty((n, 2), np.float32)
@@ -91,7 +92,7 @@ class Sweeps:
             return chosen
         rows = np.count_nonzero(problem.weight) if len(problem.weight) else len(problem.y)
         full = self._sizes[chosen] >= rows
-        return np.union1d(chosen[~full], self._model.varying(chosen[full]))
+        return joined(chosen[~full], self._model.varying(chosen[full]), len(self._sizes))
 
     def _due(self, w: np.ndarray) -> np.ndarray:
         """The light columns of this turn."""

@@ -39,7 +39,8 @@ FL_INLINE void fl_gather_four(const float *const line[4], const double *by, int 
     }
 }
 
-/* Whether writes of so many bytes at `to` can go past the caches in whole lines. */
+/* Whether writes of so many bytes at `to` can go past the caches in whole lines; of the rows of one
+ * matrix only those can that begin at a line. */
 FL_INLINE int fl_goes_past(const void *to, int64_t bytes) {
     return bytes >= FL_GATHER_MUCH && (uintptr_t)to % FL_LINE == 0;
 }

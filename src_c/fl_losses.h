@@ -289,7 +289,9 @@ FL_INLINE double fl_logit_step(double m, double t, double h, double *FL_RESTRICT
         const double step = newton * fl_min(fl_max(more, 0.5), 2.0);
         double next = fl_min(fl_max(now + step, low), high);
         if (fl_abs(step) <= FL_LAST_LOGIT_STEP) {
-            sigma = fl_sigmoid_beside(sigma, bend, next - now);
+            /* beside 0 and 1 the digits of sigma are not those of v any more */
+            const int is_known = 1.0 - sigma > 1e-6 && sigma > 1e-290;
+            sigma = is_known ? fl_sigmoid_beside(sigma, bend, next - now) : fl_sigmoid(next);
             now = next;
             break;
         }

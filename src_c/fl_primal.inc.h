@@ -49,19 +49,19 @@ FL_INLINE void FL_TYPED(fl_primal_float_step)(struct fl_row x, double l1, double
             for (int l = 0; l < 4; l++) {
                 const float v = (float)value[k + l], *row = rows + 2 * (int64_t)j[k + l];
                 pull[l] += v * row[0];
-                bends[l] += v * v * row[1];
+                bends[l] += v * (v * row[1]);
             }
         }
         for (; k < x.size; k++) {
             const float *row = rows + 2 * (int64_t)j[k], v = (float)value[k];
             pull[0] += v * row[0];
-            bends[0] += v * v * row[1];
+            bends[0] += v * (v * row[1]);
         }
     } else {
         FL_EACH(x, i, value, {
             const float v = (float)value;
             pull[0] += v * rows[2 * i];
-            bends[0] += v * v * rows[2 * i + 1];
+            bends[0] += v * (v * rows[2 * i + 1]);
         });
     }
     sum = (double)(pull[0] + pull[2]) + (double)(pull[1] + pull[3]);

@@ -6,6 +6,7 @@ import pytest
 import scipy.sparse as sp
 
 from fastlin import _dual_cd, as_rows
+from fastlin._core import dual_cd as kernels
 from fastlin._problem import Certificate, Problem
 from fastlin._random import spawn_seed
 
@@ -76,6 +77,26 @@ def test_weights_that_may_have_drifted_are_summed_up(monkeypatch):
         measured = Certificate.measured(problem, fit.coef, fit.intercept, fit.dual)
         assert fit.converged and measured.relative_gap <= 1e-6
         assert fit.certificate.relative_gap == pytest.approx(measured.relative_gap, rel=1e-6)
+
+
+@pytest.mark.parametrize("start", [-40.0, -36.5, -30.0, 745.0, 760.0])
+def test_a_variable_finds_its_logit_again(start):
+    """Where sigma is 0 or 1 up to rounding it is no help for the next one, and margins that move by
+    little from visit to visit bring the variable back."""
+    X = as_rows(sp.csr_matrix([[1e-3, 1.0]]))
+    ascent = _dual_cd._Ascent(Problem(X, np.ones(1), "log_loss", l2=1.0), SEED, None, 0.0)
+    ascent.h[:] = ascent.rule["mass"] = 1e-9
+    ascent.a[:] = np.exp(-np.logaddexp(0, start))
+    kernels.logits(ascent.a, ascent.logit)
+    first = np.zeros(1, np.int64)
+    for margin in np.arange(start, 0.0, -np.sign(start) * 0.05):
+        ascent.u[:] = 0.0, margin
+        kernels.visit(
+            X, ascent.problem.y, np.empty(0), ascent.h, ascent.k, first, first, ascent.rule,
+            ascent.state, ascent.a, ascent.logit, ascent.u, ascent.resting,
+        )
+    np.testing.assert_allclose(ascent.a, 1 / (1 + np.exp(-ascent.logit)), rtol=1e-6)
+    np.testing.assert_allclose(ascent.logit, -margin, atol=1e-3)
 
 
 def test_a_variable_and_its_logit_stay_together():

@@ -291,6 +291,24 @@ def test_an_error_ends_the_feeding(n_jobs):
     assert n_jobs > 1 or taken == list(range(50))
 
 
+@pytest.mark.parametrize("n_jobs", [2, 3])
+def test_nobody_is_fed_the_end(n_jobs):
+    """Where a thread gives up, its error is what comes out, not what its end makes of others."""
+    caller, raised = threading.get_ident(), threading.Event()
+
+    def work(items):
+        for item in items:
+            assert isinstance(item, int)
+            if threading.get_ident() != caller:
+                raised.set()
+                raise ValueError("a bad document")
+            assert raised.wait(10)
+            time.sleep(0.05)  # what gives up leaves its mark
+
+    with pytest.raises(ValueError, match="a bad document"):
+        feed(range(6), work, n_jobs)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 def test_ctrl_c_ends_the_feeding():
     def work(items):
