@@ -106,7 +106,7 @@ def _solved(problems: list[Problem], tol: float, max_iter: int, seed: np.ndarray
     if first.l2 == 0:
         factor: Factor = _factor_without_penalty(rows)
     else:
-        factor = factor_with_penalty(rows, first.l2, first.fit_intercept)
+        factor = _factor_with_penalty(rows, first.l2, first.fit_intercept)
     return [answer(problem, rows, factor, tol) for problem in problems]
 
 
@@ -225,10 +225,11 @@ class Factor(ABC):
 class ByColumns(Factor):
     """Cholesky of A^T A + l2 I."""
 
-    def __init__(self, rows: Centred, l2: float):
+    def __init__(self, rows: Centred, l2: float, gram: np.ndarray | None = None):
         super().__init__(rows)
         self.l2 = l2
-        self.solve_scaled, self.rcond = cholesky(rows.gram(), l2)
+        matrix = rows.gram() if gram is None else gram.copy()
+        self.solve_scaled, self.rcond = cholesky(matrix, l2)
 
     def step(self, residual: np.ndarray, state: np.ndarray) -> np.ndarray:
         rows = self.rows
@@ -314,12 +315,12 @@ class _Decomposed(Factor):
         return self.Vt.T @ (self.inverse * (self.U.T @ (self.root * residual)))
 
 
-def factor_with_penalty(rows: Centred, l2: float, fit_intercept: bool) -> Factor:
+def _factor_with_penalty(rows: Centred, l2: float, fit_intercept: bool) -> Factor:
     """Cholesky of the smaller matrix."""
     n, d = rows.X.shape
     if n >= d:
         return ByColumns(rows, l2)
-    columns = dominating(rows, l2)
+    columns = dominating(rows, l2, fit_intercept)
     if len(columns):
         return ByGradedRows(rows, l2, GradedKernel(rows, columns, fit_intercept))
     return _ByRows(rows, l2)

@@ -30,13 +30,14 @@ __all__ = ["UNLIKE", "GradedKernel", "dominating"]
 
 # Variances this many times as large leave a sum nine digits of the smaller ones
 UNLIKE = 1e7
+_EPS = float(np.finfo(np.float64).eps)
 
 
-def dominating(rows: Centred, l2: float) -> np.ndarray:
+def dominating(rows: Centred, l2: float, fit_intercept: bool) -> np.ndarray:
     """The columns that would drown others, or the penalty, in the kernel matrix; largest first."""
     n, d = rows.X.shape
-    # with as many columns as this there is nothing left to drown
-    most = min(n, d) - 2
+    # more that are independent leave nothing to drown
+    most = min(n, d) - 1 - int(fit_intercept)
     if most <= 0:
         return np.empty(0, np.int64)
     square = rows.spread**2
@@ -64,6 +65,8 @@ class GradedKernel:
         self.reflections, self.tau = dgeqrf(apart)[:2]
         size = apart.shape[1]
         self.R = np.triu(self.reflections[:size])[self.first :, self.first :]
+        # roundings, and all that columns have which depend on others
+        self.R[np.abs(self.R) <= n * _EPS * np.linalg.norm(apart[:, self.first :], axis=0)] = 0.0
         kernel = kernel_matrix(self.rest, rows.share, self.centre)
         kernel = self._reflected("L", "T", self._reflected("R", "N", kernel))
         self.matrix = kernel[self.first :, self.first :].copy()

@@ -48,7 +48,7 @@ from ._direct import (
     in_their_type,
     solve,
 )
-from ._graded import UNLIKE, GradedKernel, dominating
+from ._graded import GradedKernel, dominating
 from ._lapack import lapack, matmul
 from ._problem import Fit, Problem
 from ._row_slices import rows_taken
@@ -61,6 +61,8 @@ __all__ = [
 _EPS = float(np.finfo(np.float64).eps)
 # A row of at least this leverage is all that determines a weight: it is left out in earnest
 _FULL_LEVERAGE = 1 - 1e-9
+# Variances of columns, in falling order, this many times as large leave eigenvalues digits enough
+_UNLIKE = 1e10
 # The gap of the full model above which rounding may be all that is left of those without a row
 _CERTAIN = 1e-4
 _SEED = np.zeros(4, np.uint64)
@@ -171,12 +173,12 @@ def left_out(problem: Problem, l2: np.ndarray) -> LeftOut:
         )
     rows, least = Centred(problem), float(l2.min())
     if n < d:
-        columns = dominating(rows, least)
+        columns = dominating(rows, least, problem.fit_intercept)
         if len(columns):
             return Graded(problem, rows, GradedKernel(rows, columns, problem.fit_intercept))
         return Spectrum(problem, rows)
     square = rows.spread[rows.spread > 0] ** 2
-    unlike = len(square) and square.max() > UNLIKE * max(least, float(square.min()))
+    unlike = len(square) and square.max() > _UNLIKE * max(least, float(square.min()))
     return Graded(problem, rows) if unlike else Spectrum(problem, rows)
 
 
@@ -185,13 +187,19 @@ class Spectrum(LeftOut):
 
     def __init__(self, problem: Problem, rows: Centred):
         super().__init__(problem, rows)
-        matrix = rows.kernel() if self.by_rows else rows.gram()
-        self.lost = False
-        if self.by_rows and problem.fit_intercept:
-            # sqrt(p) is a null vector of the centred kernel, and stands for b: away with it
-            self.lost = True
-            matrix += (10 * np.trace(matrix) + 1) * np.outer(self.root, self.root)
-        values, self.vectors = _eigh(matrix)
+        self.lost = self.by_rows and problem.fit_intercept
+        if self.by_rows:
+            matrix = rows.kernel()
+            if self.lost:
+                # sqrt(p) is a null vector of the centred kernel, and stands for b: away with it
+                matrix += (10 * np.trace(matrix) + 1) * np.outer(self.root, self.root)
+            values, self.vectors = _eigh(matrix)
+        else:
+            # the small eigenvalues of a matrix that falls along its diagonal keep their digits
+            order = np.argsort(-rows.spread, kind="stable")
+            values, vectors = _eigh(rows.gram()[np.ix_(order, order)])
+            self.vectors = np.empty_like(vectors)
+            self.vectors[order] = vectors
         self.values = np.maximum(values, 0.0)
 
     def inverse(self, l2: np.ndarray) -> np.ndarray:
@@ -235,16 +243,18 @@ class Graded(LeftOut):
     def __init__(self, problem: Problem, rows: Centred, kernel: GradedKernel | None = None):
         super().__init__(problem, rows)
         self.kernel = kernel
-        self.last: list[tuple[float, Any]] = []  # one, which targets share
+        self.gram = rows.gram() if kernel is None else None
+        # of one strength each, which targets share
+        self.factors: dict[float, Any] = {}
+        self.diagonals: dict[float, np.ndarray] = {}
 
     def factor(self, l2: float) -> Any:
-        if not self.last or self.last[0][0] != l2:
+        def made() -> Factor:
             if self.kernel is None:
-                made: Factor = ByColumns(self.rows, l2)
-            else:
-                made = ByGradedRows(self.rows, l2, self.kernel)
-            self.last[:] = [(l2, made)]
-        return self.last[0][1]
+                return ByColumns(self.rows, l2, self.gram)
+            return ByGradedRows(self.rows, l2, self.kernel)
+
+        return _kept(self.factors, l2, made)
 
     def residuals(self, l2: np.ndarray, by_units: bool = False) -> np.ndarray:
         # one after the other: their factors need not fit into memory together
@@ -255,7 +265,8 @@ class Graded(LeftOut):
         kernel, solve = self.kernel, self.factor(l2[0]).solve_scaled
         assert kernel is not None
         a = kernel.vector(solve(kernel.coordinates(r)))
-        part = kernel.diagonal(solve(np.eye(len(kernel.matrix))))
+        part = _kept(self.diagonals, float(l2[0]),
+                     lambda: kernel.diagonal(solve(np.eye(len(kernel.matrix)))))
         return a[:, None], part[:, None]
 
     def responding(self, l2: np.ndarray, right: np.ndarray) -> Responding:
@@ -277,6 +288,14 @@ class Graded(LeftOut):
 
     def is_singular(self) -> bool:
         return bool(self.factor(0.0).rcond <= 1e-12)
+
+
+def _kept(kept: dict[float, Any], l2: float, make: Callable[[], Any]) -> Any:
+    """What there is for one strength, made unless it is kept; that of others is not."""
+    if l2 not in kept:
+        kept.clear()
+        kept[l2] = make()
+    return kept[l2]
 
 
 class _Spectral(Factor):

@@ -21,7 +21,8 @@ Where there are fewer entries than columns, as in a few thousand hashed texts, m
 occur at all. Training then has weights for those that do, in their old order, and no pass over the
 weights, as at the end of each epoch, meets the others: with 5,000 questions in 2**18 columns a fit
 takes half the time. The weights of a column without entries stay what they were, zero. Exact
-problems with a penalty are solved on these columns as well, for 0 is their optimum there.
+problems of one output with a penalty are solved on these columns as well, for 0 is their optimum
+there.
 """
 
 from __future__ import annotations

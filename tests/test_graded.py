@@ -156,7 +156,7 @@ def test_ridge_cv_is_that_of_extended_precision(shape, scales, fit_intercept, bu
 def test_what_rounding_spoils_is_told_or_fitted_again(shape, monkeypatch):
     X, y, size, _ = data(shape, [2.0**30])
     # as if no columns were unlike
-    monkeypatch.setattr(_leave_one_out, "UNLIKE", np.inf)
+    monkeypatch.setattr(_leave_one_out, "_UNLIKE", np.inf)
     monkeypatch.setattr(_leave_one_out, "dominating", lambda *_: np.empty(0, np.int64))
     with pytest.warns(ConvergenceWarning, match="duality gap of .* rounding errors"):
         RidgeCV(1.0).fit(X, y)
@@ -170,7 +170,7 @@ def test_the_coordinates_are_those_of_the_kernel(fit_intercept):
     X, y, _, weight = data((14, 25), [2.0**14, 2.0**12])
     problem = Problem(as_rows(X), y, "squared_error", weight=weight, fit_intercept=fit_intercept)
     rows = Centred(problem)
-    columns = _graded.dominating(rows, 1e-3)
+    columns = _graded.dominating(rows, 1e-3, fit_intercept)
     assert columns.tolist() == [0, 1]
     kernel = _graded.GradedKernel(rows, columns, fit_intercept)
     state = np.random.default_rng(0).normal(size=14 - fit_intercept)
@@ -184,12 +184,57 @@ def test_the_coordinates_are_those_of_the_kernel(fit_intercept):
         assert abs(a @ np.sqrt(rows.share)) < 1e-12
 
 
+@FREE
+def test_columns_that_depend_on_each_other(fit_intercept):
+    """What R holds of them beside others is rounding; c_k x with the weights c_k t are |c| x with
+    the weight |c| t."""
+    c = np.array([1.0, 1.0, 2.0])
+    for power in (20, 25, 30):
+        one, y, size, _ = data((8, 12), [2.0**power])
+        X = np.hstack([one[:, :1] * c, one[:, 1:]])
+        one[:, 0] *= np.linalg.norm(c)
+        model = Ridge(1.0, fit_intercept=fit_intercept).fit(X, y)
+        w, _ = extended(one, y, size, 1.0, None, fit_intercept)
+        w = (w * size).astype(float)
+        np.testing.assert_allclose(model.coef_[3:], w[1:], atol=1e-9)
+        np.testing.assert_allclose(model.coef_[:3] * size[0], w[0] * c / np.linalg.norm(c),
+                                   atol=1e-9)
+        found = leave_one_out(Ridge(1.0, fit_intercept=fit_intercept), X, y)
+        ref = refitted(one, y, size, 1.0, None, fit_intercept)
+        np.testing.assert_allclose(found, ref, atol=1e-7)
+
+
+@FREE
+@pytest.mark.parametrize("many", [5, 6, 7])
+def test_nearly_as_many_large_columns_as_rows(many, fit_intercept):
+    X, y, size, _ = data((8, 14), 2.0 ** (30 - np.arange(many - fit_intercept)))
+    model = Ridge(1.0, fit_intercept=fit_intercept).fit(X, y)
+    w, _ = extended(X, y, size, 1.0, None, fit_intercept)
+    np.testing.assert_allclose(model.coef_ * size, (w * size).astype(float), atol=1e-7)
+    found = leave_one_out(Ridge(1.0, fit_intercept=fit_intercept), X, y)
+    np.testing.assert_allclose(found, refitted(X, y, size, 1.0, None, fit_intercept), atol=1e-6)
+
+
+@pytest.mark.parametrize("place", [0, 4, 7])
+def test_eigenvalues_serve_columns_that_are_not_standardised(place):
+    X, y, _, _ = data((30, 8), [1.0])
+    size = np.ones(8)
+    size[place] = 2.0**15
+    X *= size
+    alphas = [0.01, 1.0]
+    model = RidgeCV(alphas, store_cv_results=True).fit(X, y)
+    problem = Problem(as_rows(X), y, "squared_error")
+    assert type(_leave_one_out.left_out(problem, np.array([1e-3]))) is _leave_one_out.Spectrum
+    ref = np.column_stack([(y - refitted(X, y, size, alpha)) ** 2 for alpha in alphas])
+    np.testing.assert_allclose(model.cv_results_, ref, rtol=1e-8, atol=1e-10)
+
+
 def test_like_columns_stay_together():
     X, y, _, _ = data((14, 25), [2.0**8])
     rows = Centred(Problem(as_rows(X), y, "squared_error"))
-    assert not len(_graded.dominating(rows, 1e-3))
+    assert not len(_graded.dominating(rows, 1e-3, True))
     # nor does a column matter beside a penalty that is larger
     X[:, 0] *= 2.0**20
     rows = Centred(Problem(as_rows(X), y, "squared_error"))
-    assert not len(_graded.dominating(rows, 1e12))
-    assert _graded.dominating(rows, 1e-3).tolist() == [0]
+    assert not len(_graded.dominating(rows, 1e12, True))
+    assert _graded.dominating(rows, 1e-3, True).tolist() == [0]
