@@ -76,22 +76,39 @@ def _blocks(args: Namespace, model: Any) -> Iterator[tuple[Any, Any, Any]]:
     yield from _svmlight_blocks(args, model.n_features_in_, _has_label_sets(model))
 
 
-def _named_blocks(args: Namespace, is_number: dict[str, bool]) -> Iterator[tuple[Any, Any, Any]]:
+def _named_blocks(args: Namespace, kinds: dict[str, str]) -> Iterator[tuple[Any, Any, Any]]:
     """Blocks of a table, for a model that knows its columns by their names."""
-    all_numbers = all(is_number.values())
+    all_numbers = all(kind == "number" for kind in kinds.values())
+    typed = [name for name, kind in kinds.items() if kind == "typed"]
+    if typed and format_of(args) in ("csv", "tsv"):
+        raise UsageError(
+            f"{args.model} has categories of {listed_columns(typed)} by their types, which "
+            f"{display_name(args.data)} does not tell: DATA must be JSON lines or Parquet."
+        )
     label = () if args.label is None else (args.label,)
     for table in column_blocks(
-        args, format_of(args), _ROWS_AT_ONCE, tuple(is_number), required=label
+        args, format_of(args), _ROWS_AT_ONCE, tuple(kinds), required=label
     ):
         y = list(table.column(args.label)) if label else None
         columns: dict[str, Any] = {
-            name: table.numbers(name) if numbers else list(table.column(name))
-            for name, numbers in is_number.items()
+            name: table.numbers(name) if kind == "number" else _values(table.column(name), kind)
+            for name, kind in kinds.items()
         }
         if all_numbers:
             yield NamedArray(np.column_stack(list(columns.values())), list(columns)), y, table
         else:
             yield CellColumns(columns), y, table
+
+
+def _values(cells: Any, kind: str) -> Any:
+    """Cells as a data frame has them: where some are missing, numbers are floats."""
+    cells = list(cells)
+    present = [cell for cell in cells if cell is not None]
+    is_number = all(isinstance(cell, (int, float)) and cell is not True and cell is not False
+                    for cell in present)
+    if kind == "typed" and present and is_number and len(present) < len(cells):
+        return np.array([np.nan if cell is None else cell for cell in cells])
+    return cells
 
 
 def _has_label_sets(model: Any) -> bool:

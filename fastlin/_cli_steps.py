@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ._analyzers import TextAnalysis
 from ._delegation import passes
 from .categories import OneHotEncoder
@@ -22,8 +24,9 @@ def first_step(model: Any) -> Any:
     return model
 
 
-def column_kinds(step: Any, names: Sequence[str]) -> dict[str, bool]:
-    """Return the columns that a step takes, and whether their cells are numbers to it.
+def column_kinds(step: Any, names: Sequence[str]) -> dict[str, str]:
+    """Return the columns that a step takes, and what their cells are to it: "number", "text", or
+    "typed", a value of a type that a file without types does not tell.
 
     Parameters
     ----------
@@ -34,13 +37,24 @@ def column_kinds(step: Any, names: Sequence[str]) -> dict[str, bool]:
     """
     step = first_step(step)
     if isinstance(step, ColumnTransformer):
-        kinds: dict[str, bool] = {}
+        kinds: dict[str, str] = {}
         for _, part, places in step.transformers_:
-            for name, is_number in column_kinds(part, [names[j] for j in places]).items():
-                kinds[name] = kinds.get(name, False) or is_number
+            for name, kind in column_kinds(part, [names[j] for j in places]).items():
+                # what another step says of a column, an encoder takes it for
+                known = kinds.get(name, "typed")
+                kinds[name] = kind if known == "typed" else known if kind == "typed" else max(
+                    known, kind, key=("text", "number").index)
         return kinds
     if isinstance(step, OneHotEncoder):
-        numbers = [categories.dtype.kind in "iuf" for categories in step.categories_]
-        return dict(zip(names, numbers, strict=True))
-    # Texts stay texts, and to the hash a number is the same as its text.
-    return dict.fromkeys(names, not isinstance(step, (TextAnalysis, HashingEncoder)))
+        return dict(zip(names, map(_kind_of, step.categories_), strict=True))
+    if isinstance(step, HashingEncoder):
+        # 3 and 3.0 are one category, "3.0" is another
+        return dict.fromkeys(names, "typed")
+    return dict.fromkeys(names, "text" if isinstance(step, TextAnalysis) else "number")
+
+
+def _kind_of(categories: np.ndarray) -> str:
+    """What the cells of a column with these categories are."""
+    if categories.dtype.kind in "iuf" and np.isfinite(categories).all():
+        return "number"
+    return "text" if all(isinstance(value, str) for value in categories) else "typed"

@@ -218,6 +218,8 @@ def opened_for_writing(target: Any) -> Iterator[BinaryIO]:
             with open(path, "wb") as stream:
                 yield stream
         except OSError as error:
+            if error.filename not in (None, path):
+                raise
             raise _named(error, path, "no file was left behind") from None
         return
     # The file that a symbolic link points to, so that the link stays one.

@@ -70,6 +70,7 @@ def test_columns_by_their_names(folder, capsys, kind):
             ("number", "passthrough", ["size"]),
             ("category", fastlin.OneHotEncoder(), ["year", "colour"]),
             ("hash", fastlin.HashingEncoder(n_features=64), ["year"]),
+            ("words", fastlin.HashingEncoder(n_features=64), ["colour"]),
             ("text", fastlin.TfidfVectorizer(), "note"),
         ]),
         fastlin.LogisticRegression(),
@@ -91,6 +92,29 @@ def test_columns_by_their_names(folder, capsys, kind):
     shown = run(capsys, "inspect", "model").out
     assert "number__size" in shown
     assert "category__colour_red" in shown
+
+
+@pytest.mark.parametrize("encoder", [
+    fastlin.HashingEncoder(n_features=64), fastlin.OneHotEncoder(handle_unknown="ignore"),
+], ids=lambda encoder: type(encoder).__name__)  # fmt: skip
+def test_categories_of_other_types(folder, capsys, encoder):
+    """Numbers, missing ones too, and truth values, where a file tells them from texts."""
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    X = pandas.DataFrame({
+        "size": rng.choice([3.0, 4.0, np.nan], 60),
+        "is_red": rng.choice([True, False], 60),
+        "shape": rng.choice(np.array(["round", "3.0", None], object), 60),
+    })  # fmt: skip
+    y = np.where((X["size"] == 3) ^ X["is_red"] | X["shape"].isna(), "yes", "no")
+    model = fastlin.make_pipeline(encoder, fastlin.LogisticRegression()).fit(X, y)
+    fastlin.save(model, "model")
+    X.to_json("table.jsonl", orient="records", lines=True)
+    out, _ = run(capsys, "predict", "table.jsonl", "model")
+    assert out.split() == model.predict(X).tolist()
+    X.to_csv("table.csv", index=False)
+    said = refused(capsys, "predict", "table.csv", "model")
+    assert "by their types" in said and "JSON lines or Parquet" in said
 
 
 def test_numbers_by_their_names(folder, capsys):

@@ -50,7 +50,7 @@ def test_a_search_by_small_sets_ends_at_the_same_optimum(monkeypatch):
     whole = [m.fit(X, y if isinstance(m, Lasso) else y > 0) for m in learners()]
     monkeypatch.setattr(_primal_cd, "working_set", watched)
     monkeypatch.setattr(_primal_parts, "_A_CALL", 1)
-    monkeypatch.setattr(_primal_cd, "is_for_homotopy", lambda X: False)
+    monkeypatch.setattr(_primal_cd, "beginning", lambda *_: None)
     for model, twin in zip(learners(), whole, strict=True):
         sizes.clear()
         model.fit(X, y if isinstance(model, Lasso) else y > 0)
