@@ -9,6 +9,7 @@ held-out rows as well, so that a cross-validated score costs no further pass.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,8 @@ from ._class_counts import members_per_class
 from ._core import losses as _losses
 from ._core import multi as _multi
 from ._core.rows import Rows
-from ._dual_models import Centre, DualModel, DualStream, Sides
+from ._dual_models import Centre, DualModel, DualStream, Room, Rooms, Sides
+from ._epochs import RowOrder
 from ._isa import ISA
 from ._lane_losses import LaneLosses
 from ._lanes import LANES, hand_out
@@ -40,7 +42,7 @@ _UNTOUCHED = -40.0
 # Lanes whose weights are doubles in one line of 64 bytes
 _FEW_LANES = 8
 # A gap estimated to be so much smaller than what is asked for is worth measuring.
-_MARGIN = 0.7
+_MARGIN = 0.5
 # The estimate is that of rows before their steps: since then the gap has fallen by about this power
 # of what it falls by in an epoch (measured: 0.8).
 _LAG = 0.7
@@ -48,7 +50,7 @@ _LAG = 0.7
 # that a model must lose in one to have another, once rounds are long: they double.
 _MOST_ROUNDS = 12
 _STALLED = 0.7
-_PATIENT = 4
+_PATIENT = 5
 # Epochs after which a model that would take more than FAR is left to another method
 _TRIAL = 16
 # nu over the mean of |x_i - c|^2; ten times as much takes two to three times the epochs. Where the
@@ -76,21 +78,27 @@ def _certified_at_once(X: Rows, n_models: int) -> int:
     return SPARE_LANES if n_models > LANES[-1] and small else _FEW_LANES
 
 
-class DualPass(Cancellable):
-    """Up to 24 models of one kind."""
+def _quietly(step: Callable[..., Any]) -> Callable[..., Any]:
+    """A step that may overflow: an answer that is not finite is refused where it is published."""
 
-    def __init__(self, stream: DualStream, models: list[DualModel]):
-        self.stream, self.models = stream, models
-        # memory for weights, and how much of it is no longer zero
-        self._room, self._used = np.empty(0, np.uint8), 0
-
-    def __call__(self) -> DualPass:
-        # an answer that is not finite is refused where it would be published
+    @wraps(step)
+    def quiet(self: DualPass, *values: Any) -> Any:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            return self._solve()
+            return step(self, *values)
 
-    def _solve(self) -> DualPass:
-        """Rounds of epochs and certificates."""
+    return quiet
+
+
+class DualPass(Cancellable):
+    """Up to 24 models of one kind: a task for `_parallel.spread`, which goes on to others. Descent
+    is one task of a thread; the certificates that follow it are one for each group of models."""
+
+    def __init__(self, stream: DualStream, models: list[DualModel], rooms: Rooms):
+        self.stream, self.models, self.rooms = stream, models, rooms
+
+    @_quietly
+    def __call__(self) -> list[Callable[[], Any]]:
+        """Begin."""
         first = self.models[0]
         self.code, self.is_log = LOSS_CODES[first.loss], first.loss == "log_loss"
         self.centre = self.stream.centre(first.fit_intercept)
@@ -102,37 +110,39 @@ class DualPass(Cancellable):
             if model.state is None:
                 model.offset = self._first_offset(model)
             model.target = _MARGIN * model.tol
-        todo = list(self.models)
-        self.sides = Sides.of(self.stream, todo, _lanes_of(len(todo)))
-        self.lane_of = {id(model): lane for lane, model in enumerate(todo)}
-        at_once = _certified_at_once(self.stream.X, len(todo))
-        self._room = self._room_for(_lanes_of(len(todo)), _lanes_of(min(len(todo), at_once)))
-        for begun in range(_MOST_ROUNDS):
-            # each round has orders of its own, so that nothing depends on how long others took
-            self.order = self.stream.order.fork()
-            for _ in range(begun):
-                self.order.next()
-            self._descend(todo, 1 << begun)
-            for start in range(0, len(todo), at_once):
-                self._certify(todo[start : start + at_once])
-            todo = [model for model in todo if self._goes_on(model, begun)]
-            if not todo:
-                break
-        self._room = np.empty(0, np.uint8)
-        return self
+        n_lanes = _lanes_of(len(self.models))
+        self.sides = Sides.of(self.stream, self.models, n_lanes)
+        self.lane_of = {id(model): lane for lane, model in enumerate(self.models)}
+        self.at_once = _certified_at_once(self.stream.X, len(self.models))
+        self.room_bytes = d * max(4 * n_lanes, 8 * min(n_lanes, _lanes_of(self.at_once)))
+        self.rounds = 0
+        return self._round(list(self.models))
 
-    def _room_for(self, descending: int, certified: int) -> np.ndarray:
-        """Memory for the weights of so many lanes in float32, and then of so many in double: new
-        pages for each would take as long as an epoch."""
-        d = self.stream.work.shape[1]
-        return huge_zeros(d * max(4 * descending, 8 * certified), np.dtype(np.uint8))
+    @_quietly
+    def _round(self, todo: list[DualModel]) -> list[Callable[[], Any]]:
+        """Epochs of some models; what remains is to certify them."""
+        # each round has orders of its own, so that nothing depends on how long others took
+        order = self.stream.order.fork()
+        for _ in range(self.rounds):
+            order.next()
+        with self.rooms.taken(self.room_bytes) as room:
+            self._descend(todo, order, 1 << max(self.rounds - 1, 0), room)
+        groups = [todo[k : k + self.at_once] for k in range(0, len(todo), self.at_once)]
+        # one for each group that is under way; the last to end finds True
+        left = [True, *[False] * (len(groups) - 1)]
+        return [partial(self._certified, group, todo, left) for group in groups]
 
-    def _zeros(self, size: int, dtype: Any) -> np.ndarray:
-        """Zeros in the memory that descent and certificates take in turns."""
-        n_bytes = size * np.dtype(dtype).itemsize
-        self._room[: min(n_bytes, self._used)] = 0
-        self._used = max(n_bytes, self._used)
-        return self._room[:n_bytes].view(dtype)
+    @_quietly
+    def _certified(self, group: list[DualModel], todo: list[DualModel],
+                   left: list[bool]) -> list[Callable[[], Any]]:
+        """Certify some models; once all are, those that are not near enough have another round."""
+        with self.rooms.taken(self.room_bytes) as room:
+            self._certify(group, room)
+        if not left.pop():
+            return []
+        again = [model for model in todo if self._goes_on(model, self.rounds)]
+        self.rounds += 1
+        return [partial(self._round, again)] if again and self.rounds < _MOST_ROUNDS else []
 
     def _sides_of(self, models: list[DualModel], n_lanes: int) -> Sides:
         """Weights and targets of some of the models."""
@@ -165,20 +175,24 @@ class DualPass(Cancellable):
 
     # descent
 
-    def _descend(self, models: list[DualModel], least: int) -> None:
+    def _descend(self, models: list[DualModel], order: RowOrder, least: int, room: Room) -> None:
         """Epochs until each model's estimated gap is below its target, or its epochs are used; at
         least so many."""
-        lanes = self._lanes_for(models)
+        lanes = self._lanes_for(models, room)
         active = dict(enumerate(models))
-        gaps: dict[int, list[float]] = {lane: [] for lane in active}
+        gaps: dict[int, list[float]] = {
+            lane: [] if model.fit is None else [model.fit.certificate.relative_gap]
+            for lane, model in active.items()
+        }
         epochs = 0
         while active:
-            self._epoch(lanes)
+            self._epoch(lanes, order)
             epochs += 1
             done = []
             for lane, model in active.items():
                 model.n_iter += 1
-                gap = float(lanes.numbers[_FIELD["estimate"], lane]) / lanes.total[lane]
+                estimate = float(lanes.numbers[_FIELD["estimate"], lane])
+                gap = estimate / (lanes.total[lane] * lanes.value[lane])
                 last = gaps[lane][-1] if gaps[lane] else None
                 gaps[lane].append(gap)
                 # columns of too unlike scales for float32 weights
@@ -186,10 +200,10 @@ class DualPass(Cancellable):
                 # the first epoch begins with most rows untouched and says nothing
                 near = last is not None and gap * min(1.0, gap / max(last, 1e-300)) ** _LAG
                 enough = last is not None and epochs >= least
-                enough = enough and near <= model.target * lanes.value[lane]
+                enough = enough and near <= model.target
                 used = model.n_iter >= min(model.max_iter, FAR)
                 if epochs >= _TRIAL and not enough:
-                    used |= _epochs_to(model.target * lanes.value[lane], gaps[lane]) > FAR
+                    used |= _epochs_to(model.target, gaps[lane]) > FAR
                     model.is_slow |= used
                 if enough or used or model.is_lost:
                     done.append(lane)
@@ -197,11 +211,11 @@ class DualPass(Cancellable):
             if done and active:
                 lanes = self._drop(lanes, done, active, gaps)
 
-    def _lanes_for(self, models: list[DualModel]) -> _Lanes:
+    def _lanes_for(self, models: list[DualModel], room: Room) -> _Lanes:
         """Memory for these models, filled with what they know."""
         stream = self.stream
         n_lanes = _lanes_of(len(models))
-        u = self._zeros(stream.work.shape[1] * n_lanes, np.float32)
+        u = room.zeros(stream.work.shape[1] * n_lanes, np.float32)
         fresh = _UNTOUCHED if self.is_log else 0.0
         sides = self._sides_of(models, n_lanes)
         lanes = _Lanes(stream, models, n_lanes, sides, self.centre.q, u, fresh)
@@ -209,19 +223,19 @@ class DualPass(Cancellable):
             lanes.rebuild(self.is_log, self.centre, self._look)
         return lanes
 
-    def _epoch(self, lanes: _Lanes) -> None:
+    def _epoch(self, lanes: _Lanes, order: RowOrder) -> None:
         """One step of each lane on each of its rows."""
         stream, centre = self.stream, self.centre
         numbers = lanes.numbers
         for name in ("estimate", "value", "weight"):
             numbers[_FIELD[name]] = 0.0
         plan = {"loss": self.code, "centre_square": centre.square}
-        order, fetch = self.order.next(), self.order.fetch
+        rows, fetch = order.next(), order.fetch
         piece = rows_per_call(stream.work, lanes.n_lanes)
-        for first in range(0, len(order), piece):
+        for first in range(0, len(rows), piece):
             self._look()
             _multi.run_dual(
-                ISA, lanes.n_lanes, stream.work, order[first : first + piece],
+                ISA, lanes.n_lanes, stream.work, rows[first : first + piece],
                 fetch[first : first + piece], lanes.pattern, lanes.sides.weight,
                 lanes.sides.target, stream.sample_weight, plan, numbers, centre.q, centre.k,
                 lanes.state, lanes.u,
@@ -259,7 +273,7 @@ class DualPass(Cancellable):
 
     # certificates
 
-    def _certify(self, models: list[DualModel]) -> None:
+    def _certify(self, models: list[DualModel], space: Room) -> None:
         """Weights, intercepts, gaps and responses of some models, in double."""
         stream, X = self.stream, self.stream.exact
         models = [model for model in models if not model.is_lost]
@@ -269,7 +283,7 @@ class DualPass(Cancellable):
         sides = self._sides_of(models, L)
         by = huge_zeros(len(X) * L, np.dtype(np.float64)).reshape(-1, L)
         conjugates = self._dual_sides(models, sides, by)
-        w = self._zeros(X.shape[1] * L, np.float64)
+        w = space.zeros(X.shape[1] * L, np.float64)
         room = room_for(X)
         for start, stop in self._pieces(L):
             _multi.add_rows(ISA, L, X, by, w, room, start, stop)

@@ -3,18 +3,57 @@ of each, and which row is whose."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from ._aligned import huge_zeros
 from ._core.rows import Rows
 from ._epochs import RowOrder
 from ._patterns import row_patterns, without_idle
 from ._problem import Fit
 
-__all__ = ["Centre", "DualModel", "DualStream", "Sides"]
+__all__ = ["Centre", "DualModel", "DualStream", "Room", "Rooms", "Sides"]
+
+
+class Room:
+    """Memory for weights, which descent and certificates use in turns: new pages for each would
+    take as long as an epoch."""
+
+    def __init__(self, n_bytes: int):
+        self._memory, self._used = huge_zeros(n_bytes, np.dtype(np.uint8)), 0
+
+    def __len__(self) -> int:
+        return len(self._memory)
+
+    def zeros(self, size: int, dtype: Any) -> np.ndarray:
+        """Zeros in this memory; what was there before is gone."""
+        n_bytes = size * np.dtype(dtype).itemsize
+        self._memory[: min(n_bytes, self._used)] = 0
+        self._used = max(n_bytes, self._used)
+        return self._memory[:n_bytes].view(dtype)
+
+
+class Rooms:
+    """As many rooms as threads need at a time."""
+
+    def __init__(self) -> None:
+        self._free: list[Room] = []
+
+    @contextmanager
+    def taken(self, n_bytes: int) -> Iterator[Room]:
+        """A room of at least so many bytes, for one thread."""
+        try:
+            room = self._free.pop()
+        except IndexError:
+            room = Room(n_bytes)
+        if len(room) < n_bytes:
+            room = Room(n_bytes)
+        yield room
+        self._free.append(room)
 
 
 @dataclass(frozen=True)

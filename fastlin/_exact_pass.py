@@ -19,7 +19,7 @@ from ._blocks import matvec, rmatvec, row_squares
 from ._core.rows import Rows
 from ._data import as_rows
 from ._dual_lanes import SPARE_LANES, DualPass
-from ._dual_models import Centre, DualModel, DualStream
+from ._dual_models import Centre, DualModel, DualStream, Rooms
 from ._epochs import row_order
 from ._exact import ExactClassifierMixin, check_size
 from ._far_columns import Shift
@@ -113,7 +113,7 @@ def fit_exact_together(rows, members, jobs: list[Job], codes, y, labels, weight,
             stream.centre(intercept)  # before there are threads
     if stream.work is not None:
         passes = _passes(stream, beside, n_jobs, memory_limit)
-        _parallel.run(passes, n_jobs, lambda: [task.cancel() for task in passes])
+        _parallel.spread(passes, n_jobs)
         # what follows goes by the rows themselves
         del passes
         stream.work = stream.exact = None
@@ -227,7 +227,8 @@ def _passes(stream: DualStream, models: list[DualModel], n_jobs: int | None,
     # weights in float32, and in double while the answers are certified
     parts = parted(ordered, list(LANES), d, lambda model: 12 * d, n_jobs, limit, SPARE_LANES)
     # those that take longest begin first
-    return [DualPass(stream, part) for part, _ in reversed(parts)]
+    rooms = Rooms()
+    return [DualPass(stream, part, rooms) for part, _ in reversed(parts)]
 
 
 def _finish(job: Job, dtype: np.dtype) -> Any:

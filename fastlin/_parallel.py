@@ -20,6 +20,7 @@ import numpy as np
 
 __all__ = [
     "Cancellable", "Cancelled", "aside", "feed", "is_cancelled", "n_threads", "portions", "run",
+    "spread",
 ]  # fmt: skip
 
 # Seconds between two looks at Ctrl-C, where a wait for threads can't be interrupted (Windows).
@@ -160,6 +161,52 @@ def run(
 
     _in_threads([lambda: work(0), *[work] * (threads - 1)], cancel)
     return results
+
+
+def spread(tasks: Sequence[Callable[[], Any]], n_jobs: int | None) -> None:
+    """Call each task and, before any of these that has not begun, the tasks that it returns in a
+    list. A thread without a task waits for one as long as others work. The first task is the
+    caller's, and exceptions end it all, as in `run`."""
+    threads = n_threads(n_jobs)
+    if threads <= 1 or not tasks:
+        stack = list(reversed(tasks))
+        while stack:
+            stack.extend(reversed(_begun(stack.pop())))
+        return
+    from queue import Empty, SimpleQueue
+
+    # None ends a thread
+    ready: SimpleQueue[Callable[[], Any] | None] = SimpleQueue()
+    later: SimpleQueue[Callable[[], Any] | None] = SimpleQueue()
+    for task in tasks[1:]:
+        later.put(task)
+    unfinished: list[Any] = [*tasks]  # only their number counts
+
+    def finish() -> None:
+        for _ in range(threads):
+            ready.put(None)
+
+    def next_task() -> Callable[[], Any] | None:
+        for queue in (ready, later):
+            with contextlib.suppress(Empty):
+                return queue.get_nowait()
+        while True:
+            with contextlib.suppress(Empty):
+                return ready.get(timeout=_GLANCE)
+
+    def work(task: Callable[[], Any] | None) -> None:
+        while task is not None:
+            found = _begun(task)
+            unfinished.extend(found)
+            for each in found:
+                ready.put(each)
+            unfinished.pop()
+            if not unfinished:
+                finish()
+            task = next_task()
+
+    others = [lambda: work(next_task())] * (threads - 1)
+    _in_threads([lambda: work(tasks[0]), *others], finish)
 
 
 def _begun(task: Callable[[], Any]) -> Any:

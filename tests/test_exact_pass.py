@@ -11,6 +11,7 @@ from fastlin import (
     LinearSVC,
     SparsemaxClassifier,
     _dual_lanes,
+    _dual_models,
     _lane_losses,
     _parallel,
     as_rows,
@@ -329,10 +330,10 @@ def test_it_can_be_cancelled(monkeypatch):
     X, _, y, train, test = problem()
     epoch, begun = _dual_lanes.DualPass._epoch, []
 
-    def cancelled(task, lanes):
+    def cancelled(task, *values):
         begun.append(task)
         task.cancel()
-        epoch(task, lanes)
+        epoch(task, *values)
 
     monkeypatch.setattr(_dual_lanes.DualPass, "_epoch", cancelled)
     with pytest.raises(_parallel.Cancelled):
@@ -366,9 +367,9 @@ def test_shared_memory_and_certificates_change_no_bit(loss, dtype, monkeypatch):
     every, certified = np.arange(N), []
     certify = _dual_lanes.DualPass._certify
 
-    def watched(self, models):
+    def watched(self, models, room):
         certified.append(len(models))
-        certify(self, models)
+        certify(self, models, room)
 
     def fitted(at_once, zeros):
         # strengths end at different epochs, so that lanes move together on the way
@@ -376,11 +377,11 @@ def test_shared_memory_and_certificates_change_no_bit(loss, dtype, monkeypatch):
         with monkeypatch.context() as m:
             m.setattr(_dual_lanes, "_certified_at_once", lambda X, n_models: at_once)
             m.setattr(_dual_lanes.DualPass, "_certify", watched)
-            m.setattr(_dual_lanes.DualPass, "_zeros", zeros)
+            m.setattr(_dual_models.Room, "zeros", zeros)
             fit_together(models, X, y, [every] * 13, [every] * 13)
         return models
 
-    together = fitted(24, _dual_lanes.DualPass._zeros)
+    together = fitted(24, _dual_models.Room.zeros)
     assert certified[0] > 8
     certified.clear()
     apart = fitted(8, lambda self, size, dtype: aligned_zeros(size, np.dtype(dtype)))
