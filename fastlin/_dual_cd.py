@@ -10,6 +10,8 @@ when `tol` is likely to be reached.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ._blocks import matvec, rmatvec
@@ -35,6 +37,10 @@ _STRIDE, _MANY_ROWS, _SAMPLED, _MOST_STRIDE = 8, 4096, 2048, 32
 # A gap so many times its estimate means that rows rest that should not, or where it is small that
 # the weights in single precision have drifted from what the dual variables make of them.
 _SURPRISE, _BLURRED = 4.0, 1e-4
+# Shares of the mean gain of a step that are much and little (of 0.3 to 3 and 0.03 to 1, those that
+# took the fewest visits), and how many more epochs are worth it: rows of some epochs are farther
+# from each other in memory
+_MUCH, _LITTLE_GAIN, _MANY_LEFT = 1.0, 0.1, 4
 # So many epochs without a smaller estimate are for double precision.
 _IDLE = 3
 # Share of what a row bends the dual that Newton's method begins with where columns are many
@@ -55,18 +61,20 @@ _FEW = 8
 
 def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
           start: Fit | None = None) -> Fit:
-    """Minimise until the relative gap is at most `tol`, or for `max_iter` epochs."""
+    """Minimise until the relative gap is at most `tol`, or for as many visits of rows as `max_iter`
+    epochs over all of them have."""
     best = _Best(problem, _WITHIN * tol)
     ascent = _Ascent(problem, seed, start, best.intercept)
-    watch, epoch = Watch(tol), 0
+    watch, epoch, passes = Watch(tol), 0, 0.0
     if start is not None:
         best.offer(ascent, True)
         best.recall(start)
-    while not best.is_good and epoch < max_iter:
-        ascent.run_epoch()
+    while not best.is_good and passes < max_iter:
+        passes += ascent.run_epoch()
         epoch += 1
-        is_last = epoch == max_iter
+        is_last = passes >= max_iter
         due = watch.is_due(epoch, ascent.estimate(best.objective))
+        ascent.pauses |= watch.left > _MANY_LEFT
         if watch.idle >= _IDLE or watch.is_blurred:
             ascent.refine()
         if is_last or due:
@@ -80,13 +88,14 @@ def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
                 if gap <= _BLURRED:
                     ascent.refine()
             if ascent.of_lines and watch.is_slow(epoch, gap, len(ascent.active) / len(problem.y)):
-                epoch += ascent.leap(best, min(LEAP, max_iter - epoch))
+                steps = ascent.leap(best, min(LEAP, max_iter - epoch))
+                epoch, passes = epoch + steps, passes + steps
                 if best.is_good:
                     break
                 gap = best.gap(best.objective, best.bound)
             if watch.note(epoch, gap, surprises and some_rest):
                 ascent.refine()
-    return best.fit(epoch, tol)
+    return best.fit(math.ceil(passes), tol)
 
 
 class _Best:
@@ -246,6 +255,9 @@ class _Ascent:
         self.order = row_order(self.X, problem.y, rows, True, seed)
         self.active = rows
         self.resting = np.zeros(n, np.uint8) if self.of_lines else _NO_MARKS
+        # what says which rows take part in an epoch where the loss is smooth
+        self.pause = _NO_MARKS if self.of_lines else np.zeros(n, np.uint8)
+        self.epoch, self.mean_gain, self.pauses = 0, 0.0, False
 
     def _measure(self) -> None:
         """k, the h of each row, and how long the longest is."""
@@ -290,20 +302,27 @@ class _Ascent:
         """b as of now."""
         return self.state["B"] + self._offset()
 
-    def run_epoch(self) -> None:
-        """Visit the active rows once, and move B."""
-        problem, order = self.problem, self.order.next()
-        fetch, piece = self.order.fetch, rows_per_call(self.X)
+    def run_epoch(self) -> float:
+        """Visit the rows that take part once, and move B; returns what share of an epoch that was,
+        which is a whole one for rows that rest rather than pause."""
+        problem, piece, gained = self.problem, rows_per_call(self.X), 0.0
+        order, fetch = self.order.next_due(self.pause, self.epoch)
+        mean = self.mean_gain if self.pauses else 0.0
+        much, little = _MUCH * mean, _LITTLE_GAIN * mean
         self.state.update(gap=0.0, objective=0.0, violation=0.0, walked=0.0)
         length = float(np.linalg.norm(self.u))
         for start in range(0, len(order), piece):
             if is_cancelled():
                 raise Cancelled
             stop = start + piece
-            self.state = _dual_cd.visit(
+            self.state, more = _dual_cd.visit(
                 self.X, problem.y, problem.weight, self.h, self.k, order[start:stop],
                 fetch[start:stop], self.rule, self.state, self.a, self.logit, self.u, self.resting,
+                self.pause, much, little,
             )
+            gained += more
+        self.epoch += 1
+        self.mean_gain = gained / len(problem.y)
         # u was never longer than that, and each visit has rounded it once
         length += self.state["walked"] * self.longest
         self.drift += _ROUNDING * (len(order) + _FEW) * length
@@ -311,6 +330,8 @@ class _Ascent:
             self.state["B"] += self.rule["nu"] * self.state["s"]
         if self.of_lines:
             self._rest()
+            return 1.0
+        return len(order) / len(problem.y)
 
     def estimate(self, objective: float) -> float:
         """The relative gap, as the visits of the last epoch saw it."""

@@ -33,12 +33,16 @@ class Watch:
         self.least, self.idle = np.inf, 0
         # whether single precision may be what holds the estimate up
         self.is_blurred = False
+        # how many more epochs there are at the rate of the last one
+        self.left = 0.0
 
     def is_due(self, epoch: int, estimate: float) -> bool:
         """Whether the gap of this epoch's end is likely to be at most tol."""
         # seen half an epoch before, on average
         fall = estimate / self.estimate if 0 < self.estimate < np.inf else 1.0
         self.expected = estimate * min(1.0, fall**0.5)
+        if 0 < fall < 1 and self.expected > 0:
+            self.left = np.log(self.tol / self.expected) / np.log(fall)
         self.estimate = estimate
         self.is_blurred = estimate <= _BLURRED and fall > _PROGRESS
         self.idle = 0 if estimate < self.least else self.idle + 1

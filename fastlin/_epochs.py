@@ -129,6 +129,21 @@ class RowOrder:
             return self
         return RowOrder(rows, self.shuffle, self.seed, self.blocks, self.ahead)
 
+    def next_due(self, pause: np.ndarray, epoch: int) -> tuple[np.ndarray, np.ndarray]:
+        """The rows of the next epoch's order whose turn it is, as `_order.due` says, and what is
+        fetched at each step."""
+        order = self.next()
+        if not pause.any():
+            return order, self.fetch
+        def due(rows: np.ndarray) -> np.ndarray:
+            out = np.empty(len(rows), rows.dtype)
+            return out[: _order.due(rows, pause, epoch, out)]
+
+        some = due(order)
+        if not len(self.unshuffled):
+            return some, some[self.ahead or _FETCH_ROWS :]
+        return some, due(self.unshuffled)[len(due(order[: self.blocks])) :]
+
     def next(self) -> np.ndarray:
         """The order of the next epoch, valid until the one after."""
         if self.shuffle == "replacement":

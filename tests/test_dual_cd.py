@@ -23,6 +23,7 @@ LOSSES = list(PARAMETER)
 OF_MARGINS = {"log_loss", "squared_hinge", "hinge"}
 SEED = spawn_seed(0, 1)[0]
 NOTHING = np.empty(0)
+NONE_RESTS = np.empty(0, np.uint8)
 
 
 def targets(loss, X, seed=0):
@@ -75,7 +76,7 @@ def one_step(loss, p, y, a, h):
     for i in range(n):
         u, order = np.array([p[i]]), np.array([i])
         kernel.visit(X, y, NOTHING, h, NOTHING, order, order[1:], rule, state, moved, logit, u,
-                     np.empty(0, np.uint8))
+                     NONE_RESTS, NONE_RESTS, 0.0, 0.0)
         assert u[0] == pytest.approx(p[i] + moved[i] - a[i], abs=1e-12 * (1 + abs(p[i])))
     return moved
 
@@ -145,16 +146,18 @@ def test_epochs_are_those_of_the_slow_version(loss, fit_intercept, weighted):
     weight = np.random.default_rng(3).uniform(0.2, 3, len(y)) if weighted else NOTHING
     problem = problem_of(X, y, loss, C=0.7, weight=weight, fit_intercept=fit_intercept)
     ascent = _dual_cd._Ascent(problem, SEED, None, 0.25 if fit_intercept else 0.0)
-    orders = []
-    for _ in range(4):
-        ascent.run_epoch()
+    ascent.pauses, orders, passes = True, [], 0.0
+    for _ in range(9):
+        passes += ascent.run_epoch()
         orders.append(ascent.order.order.copy())
         ascent.wake_all()
     slow = dual_reference.ascend(
         X, y, orders, loss=loss, l2=problem.l2, parameter=PARAMETER[loss],
         weight=weight if weighted else None, centre=ascent.centre if fit_intercept else None,
-        nu=ascent.rule["nu"], B=0.25 if fit_intercept else 0.0,
+        nu=ascent.rule["nu"], B=0.25 if fit_intercept else 0.0, pauses=not ascent.of_lines,
     )
+    assert slow.visits == pytest.approx(passes * len(y))
+    assert ascent.of_lines or slow.visits < 8 * len(y)
     np.testing.assert_allclose(ascent.a, slow.a, rtol=1e-10, atol=1e-12)
     w = ascent.u - ascent.state["s"] * ascent.centre if fit_intercept else ascent.u
     np.testing.assert_allclose(w, slow.w, rtol=1e-10, atol=1e-12)

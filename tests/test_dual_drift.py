@@ -93,7 +93,7 @@ def test_a_variable_finds_its_logit_again(start):
         ascent.u[:] = 0.0, margin
         kernels.visit(
             X, ascent.problem.y, np.empty(0), ascent.h, ascent.k, first, first, ascent.rule,
-            ascent.state, ascent.a, ascent.logit, ascent.u, ascent.resting,
+            ascent.state, ascent.a, ascent.logit, ascent.u, ascent.resting, ascent.pause, 0.0, 0.0,
         )
     np.testing.assert_allclose(ascent.a, 1 / (1 + np.exp(-ascent.logit)), rtol=1e-6)
     np.testing.assert_allclose(ascent.logit, -margin, atol=1e-3)

@@ -312,6 +312,9 @@ cdef extern from "fl_dual.h" nogil:
                           double C, double a) noexcept
     double fl_dual_step(const fl_dual_rule *rule, fl_dual_state *state, double p, double y,
                         double C, double h, double k, double *a, double *logit) noexcept
+    double fl_dual_gain(int loss, double change, double C, double h, double a,
+                        double turned) noexcept
+    int fl_dual_pause(double gain, double much, double little) noexcept
 
 
 cdef extern from "fl_joint.h" nogil:

@@ -58,4 +58,7 @@ def visit(
     logit: NDArray[np.float64],
     u: NDArray[np.float32] | NDArray[np.float64],
     resting: NDArray[np.uint8],
-) -> dict[str, Any]: ...
+    pause: NDArray[np.uint8],
+    much: float,
+    little: float,
+) -> tuple[dict[str, Any], float]: ...

@@ -5,7 +5,7 @@ from libc.math cimport INFINITY, fabs, isfinite
 from libc.stdint cimport uint8_t
 
 from .c cimport (FL_PREFETCH, dot, dot_fetching, fl_axpy_f32, fl_axpy_f64, fl_dual_estimate,
-                 fl_dual_response, fl_dual_rule, fl_dual_state, fl_dual_step, fl_logit,
+                 fl_dual_gain, fl_dual_pause, fl_dual_response, fl_dual_rule, fl_dual_state, fl_dual_step, fl_logit,
                  fl_loss_dual_slack, fl_loss_dual_step, fl_max, fl_per_column, fl_per_column_add,
                  fl_per_column_none, fl_per_column_plan, fl_per_column_weave, fl_prefetch_columns,
                  fl_prefetch_row_f32, fl_prefetch_row_f64, fl_prefetch_start, fl_row,
@@ -152,20 +152,25 @@ def slacks(int loss, double parameter, const double[::1] p, const double[::1] y,
 def visit(Rows X, const double[::1] y, const double[::1] weight, const double[::1] h,
           const double[::1] k, const int64_t[::1] order, const int64_t[::1] fetch,
           fl_dual_rule rule, fl_dual_state state, double[::1] a, double[::1] logit, real[::1] u,
-          uint8_t[::1] resting):
-    """Move the dual variables of the rows in `order`; returns the new state.
+          uint8_t[::1] resting, uint8_t[::1] pause, double much, double little):
+    """Move the dual variables of the rows in `order`; returns the new state and what the steps
+    gained.
 
     `weight` and `k` may be empty: no weights, no intercept. u is single only if X is. `resting`
-    marks rows whose variable is held at a bound by more than `rule.slack`; empty: none is marked.
+    marks rows whose variable is held at a bound by more than `rule.slack`; empty: none is marked. `pause`
+    says how many epochs after this one a row is not visited; it stands for as many more like it in
+    sums over rows. Empty: each row is visited in each epoch.
     """
     cdef Py_ssize_t r, estimated = 0, stop = order.shape[0]
     cdef int64_t i
-    cdef double p, C = rule.mass, change, slack, k_i = 0
+    cdef double p, C = rule.mass, change, slack, k_i = 0, gain, gained = 0, logit_before
     cdef bint weighted = weight.shape[0] > 0, rests = resting.shape[0] > 0
+    cdef bint pauses = pause.shape[0] > 0
     cdef bint single = X.is_float32
     cdef real *v = &u[0]
     cdef double *logits = &logit[0] if logit.shape[0] else NULL
     cdef double nothing = 0
+    cdef double *own_logit = &nothing
     cdef fl_per_column columns = fl_per_column_none()
     cdef fl_row row
     fl_per_column_add(&columns, v, sizeof(real))
@@ -191,7 +196,8 @@ def visit(Rows X, const double[::1] y, const double[::1] weight, const double[::
             p = fl_dual_response(&rule, &state, p, k_i)
             look_ahead(&X.c, single, order, fetch, r, &columns)
             if r == estimated:
-                fl_dual_estimate(&rule, &state, p, y[i], C, a[i])
+                fl_dual_estimate(&rule, &state, p, y[i],
+                                 C * (1 + pause[i]) if pauses else C, a[i])
                 estimated += rule.stride
             if rests:
                 slack = fl_loss_dual_slack(rule.loss, p, y[i], rule.loss_parameter, a[i])
@@ -201,8 +207,15 @@ def visit(Rows X, const double[::1] y, const double[::1] weight, const double[::
                     continue
                 if slack >= 0:
                     continue
-            change = fl_dual_step(&rule, &state, p, y[i], C, h[i], k_i, &a[i],
-                                  logits + i if logits != NULL else &nothing)
+            if logits != NULL:
+                own_logit = logits + i
+            logit_before = own_logit[0]
+            change = fl_dual_step(&rule, &state, p, y[i], C, h[i], k_i, &a[i], own_logit)
+            if pauses:
+                gain = fl_dual_gain(rule.loss, change, C, h[i], a[i],
+                                    own_logit[0] - logit_before)
+                gained += gain * (1 + pause[i])
+                pause[i] = fl_dual_pause(gain, much, little)
             if change != 0:
                 if real is float:
                     fl_axpy_f32(row, <float>change, v)
@@ -210,4 +223,4 @@ def visit(Rows X, const double[::1] y, const double[::1] weight, const double[::
                     fl_wide_axpy_f32(row, change, v)
                 else:
                     fl_axpy_f64(row, change, v)
-    return state
+    return state, gained

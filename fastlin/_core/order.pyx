@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from libc.stdint cimport uint8_t
+
 from .c cimport fl_rng_below, fl_rng_shuffle, int64_t, uint64_t
 
 
@@ -37,6 +39,17 @@ def shuffle_blocks(const int64_t[::1] rows, int64_t[::1] order, Py_ssize_t block
                     plain[position + k] = rows[first + k]
             fl_rng_shuffle(&rng[0], &order[position], size)
             position += size
+
+
+def due(const int64_t[::1] order, const uint8_t[::1] pause, int64_t epoch, int64_t[::1] out):
+    """Write to `out` those rows of `order` whose turn it is in an epoch, of a row that pauses for m
+    epochs, m one less than a power of 2, every m + 1; returns how many."""
+    cdef Py_ssize_t k, n = 0
+    with nogil:
+        for k in range(order.shape[0]):
+            out[n] = order[k]
+            n += (epoch + order[k]) & pause[order[k]] == 0
+    return n
 
 
 def likeness(const double[::1] y, const int64_t[::1] rows):
