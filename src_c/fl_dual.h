@@ -85,9 +85,9 @@ FL_INLINE double fl_dual_step(const struct fl_dual_rule *rule, struct fl_dual_st
     return change;
 }
 
-/* What a step to `a` gained, to second order and twice: |C (a' - a)| times how far p and the slope of
- * loss* were from each other. `turned`: what the step moved the logit, which says nothing of one
- * that begins or ends at a bound, where it is infinite but for its own. */
+/* What a step to `a` gained, to second order and twice: |C (a' - a)| times how far p and the slope
+ * of loss* were from each other. `turned`: what the step moved the logit, which says nothing of
+ * steps from a bound of t = y a, or to one: there it is infinite but for the bound of its own. */
 FL_INLINE double fl_dual_gain(int loss, double change, double C, double h, double a,
                               double turned) {
     const double moved = C > 0 ? fl_abs(change) / C : 0.0, t = fl_abs(a);

@@ -96,7 +96,7 @@ def test_c_functions_say_whether_they_raise(path):
 # What kernels write to, by module; all else that they take may be read-only.
 WRITTEN = {
     "columns": {"counts", "indices", "values", "place"},
-    "dual_cd": {"squares", "k", "out", "a", "logit", "u", "resting", "bracket"},
+    "dual_cd": {"squares", "k", "out", "a", "logit", "u", "resting", "pause", "bracket"},
     "cells": {"text", "row_begins", "row_lines", "cells", "out", "codes"},
     "counts": {"ends", "order", "counts", "mass", "out", "sums"},
     "beside": {"sizes", "places", "indices", "values"},
@@ -137,7 +137,7 @@ WRITTEN = {
     "ngrams": {
         "is_word", "before", "last", "arena", "ends", "numbers", "indices", "seen", "data",
     },
-    "order": {"order", "unshuffled", "rng"},
+    "order": {"order", "unshuffled", "rng", "out"},
     # the arrays that the parser fills
     "parse": {
         "values", "columns", "labels", "row_ends", "row_lines", "label_ends", "query_ids", "hard",

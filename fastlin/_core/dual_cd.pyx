@@ -5,12 +5,13 @@ from libc.math cimport INFINITY, fabs, isfinite
 from libc.stdint cimport uint8_t
 
 from .c cimport (FL_PREFETCH, dot, dot_fetching, fl_axpy_f32, fl_axpy_f64, fl_dual_estimate,
-                 fl_dual_gain, fl_dual_pause, fl_dual_response, fl_dual_rule, fl_dual_state, fl_dual_step, fl_logit,
-                 fl_loss_dual_slack, fl_loss_dual_step, fl_max, fl_per_column, fl_per_column_add,
-                 fl_per_column_none, fl_per_column_plan, fl_per_column_weave, fl_prefetch_columns,
-                 fl_prefetch_row_f32, fl_prefetch_row_f64, fl_prefetch_start, fl_row,
-                 fl_row_at_f32, fl_row_at_f64, fl_rows, fl_square_norm_f32, fl_square_norm_f64,
-                 fl_wide_axpy_f32, fl_wide_dot_f32, int64_t, real)
+                 fl_dual_gain, fl_dual_pause, fl_dual_response, fl_dual_rule, fl_dual_state,
+                 fl_dual_step, fl_logit, fl_loss_dual_slack, fl_loss_dual_step, fl_max,
+                 fl_per_column, fl_per_column_add, fl_per_column_none, fl_per_column_plan,
+                 fl_per_column_weave, fl_prefetch_columns, fl_prefetch_row_f32, fl_prefetch_row_f64,
+                 fl_prefetch_start, fl_row, fl_row_at_f32, fl_row_at_f64, fl_rows,
+                 fl_square_norm_f32, fl_square_norm_f64, fl_wide_axpy_f32, fl_wide_dot_f32, int64_t,
+                 real)
 from .rows cimport Rows
 from .sgd cimport row_in_dot
 
@@ -149,6 +150,26 @@ def slacks(int loss, double parameter, const double[::1] p, const double[::1] y,
             out[i] = fl_loss_dual_slack(loss, p[i], y[i], parameter, a[i])
 
 
+cdef inline void add_row(fl_row row, bint single, double c, real *v) noexcept nogil:
+    """v += c row"""
+    if real is float:
+        fl_axpy_f32(row, <float>c, v)
+    elif single:
+        fl_wide_axpy_f32(row, c, v)
+    else:
+        fl_axpy_f64(row, c, v)
+
+
+cdef inline double gain_of(const fl_dual_rule *rule, double change, double C, double h, double a,
+                           double turned, double much, double little,
+                           uint8_t *pause) noexcept nogil:
+    """What a step gained, for the row and for those that pause like it; sets its next pause."""
+    cdef double gain = fl_dual_gain(rule.loss, change, C, h, a, turned)
+    cdef double total = gain * (1 + pause[0])
+    pause[0] = fl_dual_pause(gain, much, little)
+    return total
+
+
 def visit(Rows X, const double[::1] y, const double[::1] weight, const double[::1] h,
           const double[::1] k, const int64_t[::1] order, const int64_t[::1] fetch,
           fl_dual_rule rule, fl_dual_state state, double[::1] a, double[::1] logit, real[::1] u,
@@ -157,19 +178,17 @@ def visit(Rows X, const double[::1] y, const double[::1] weight, const double[::
     gained.
 
     `weight` and `k` may be empty: no weights, no intercept. u is single only if X is. `resting`
-    marks rows whose variable is held at a bound by more than `rule.slack`; empty: none is marked. `pause`
-    says how many epochs after this one a row is not visited; it stands for as many more like it in
-    sums over rows. Empty: each row is visited in each epoch.
+    marks rows whose variable is held at a bound by more than `rule.slack`; empty: none is marked.
+    `pause` says how many epochs a row is not visited after each of its own; empty: none pauses.
     """
     cdef Py_ssize_t r, estimated = 0, stop = order.shape[0]
     cdef int64_t i
-    cdef double p, C = rule.mass, change, slack, k_i = 0, gain, gained = 0, logit_before
+    cdef double p, C = rule.mass, change, slack, k_i = 0, gained = 0, logit_before
     cdef bint weighted = weight.shape[0] > 0, rests = resting.shape[0] > 0
-    cdef bint pauses = pause.shape[0] > 0
-    cdef bint single = X.is_float32
+    cdef bint pauses = pause.shape[0] > 0, single = X.is_float32
     cdef real *v = &u[0]
-    cdef double *logits = &logit[0] if logit.shape[0] else NULL
     cdef double nothing = 0
+    cdef double *logits = &logit[0] if logit.shape[0] else NULL
     cdef double *own_logit = &nothing
     cdef fl_per_column columns = fl_per_column_none()
     cdef fl_row row
@@ -184,14 +203,10 @@ def visit(Rows X, const double[::1] y, const double[::1] weight, const double[::
                 k_i = k[i]
             if weighted:
                 C = rule.mass * weight[i]
-            if real is float:
-                row = fl_row_at_f32(&X.c, i)
-                p = dot_ahead(row, v, &X.c, order, r, &columns)
-            elif single:
-                row = fl_row_at_f32(&X.c, i)
+            row = fl_row_at_f32(&X.c, i) if single else fl_row_at_f64(&X.c, i)
+            if real is double and single:
                 p = fl_wide_dot_f32(row, v)
             else:
-                row = fl_row_at_f64(&X.c, i)
                 p = dot_ahead(row, v, &X.c, order, r, &columns)
             p = fl_dual_response(&rule, &state, p, k_i)
             look_ahead(&X.c, single, order, fetch, r, &columns)
@@ -212,15 +227,8 @@ def visit(Rows X, const double[::1] y, const double[::1] weight, const double[::
             logit_before = own_logit[0]
             change = fl_dual_step(&rule, &state, p, y[i], C, h[i], k_i, &a[i], own_logit)
             if pauses:
-                gain = fl_dual_gain(rule.loss, change, C, h[i], a[i],
-                                    own_logit[0] - logit_before)
-                gained += gain * (1 + pause[i])
-                pause[i] = fl_dual_pause(gain, much, little)
+                gained += gain_of(&rule, change, C, h[i], a[i], own_logit[0] - logit_before,
+                                  much, little, &pause[i])
             if change != 0:
-                if real is float:
-                    fl_axpy_f32(row, <float>change, v)
-                elif single:
-                    fl_wide_axpy_f32(row, change, v)
-                else:
-                    fl_axpy_f64(row, change, v)
+                add_row(row, single, change, v)
     return state, gained
