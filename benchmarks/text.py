@@ -12,11 +12,12 @@ import multiprocessing
 import platform
 import statistics
 import threading
+import time
 from typing import Any
 
 import numpy as np
 
-from .measure import Speedup, cpu_seconds, on_two_threads
+from .measure import Ratio, Speedup, cpu_seconds, on_two_threads, ratio
 
 _BIGRAMS = {"ngram_range": (1, 2)}
 # What only ours has.
@@ -39,6 +40,9 @@ CASES = {
     "count, 1-2-grams": ("CountVectorizer", _BIGRAMS, False),
     "tf-idf, 1-2-grams": ("TfidfVectorizer", {**_BIGRAMS, "min_df": 2}, False),
 }
+# What threads share: class and method
+_THREADED = (("HashingVectorizer", "transform"), ("CountVectorizer", "transform"),
+             ("CountVectorizer", "fit_transform"))
 _CYRILLIC = str.maketrans({chr(ord("a") + i): chr(0x430 + i) for i in range(26)})
 
 
@@ -150,14 +154,58 @@ def rows(megabytes: float = 4, rounds: int = 7) -> list[dict[str, Any]]:
 def threads(megabytes: float = 16, rounds: int = 5) -> list[tuple[str, Speedup]]:
     """Return for each vectorizer and method how many times faster two threads are than one."""
     texts, found = documents(megabytes), []
-    for name, method in (("HashingVectorizer", "transform"), ("CountVectorizer", "transform"),
-                         ("CountVectorizer", "fit_transform")):
+    for name, method in _THREADED:
         fitted = {n: _vectorizer(True, name, {**_BIGRAMS, "n_jobs": n}).fit(texts) for n in (1, 2)}
 
         def task(n_jobs: int, fitted: dict[int, Any] = fitted, method: str = method) -> None:
             getattr(fitted[n_jobs], method)(texts)
 
         found.append((f"{name}.{method}", on_two_threads(task, rounds)))
+    return found
+
+
+def _answer(calls: Any, megabytes: float) -> None:
+    """Answer calls (which of `_THREADED`, first and last document) with the seconds that they take,
+    until None comes."""
+    texts, fitted = documents(megabytes), {}
+    while (call := calls.recv()) is not None:
+        which, first, last = call
+        name, method = _THREADED[which]
+        if name not in fitted:
+            fitted[name] = _vectorizer(True, name, _BIGRAMS).fit(texts)
+        start = time.perf_counter()
+        getattr(fitted[name], method)(texts[first:last])
+        calls.send(time.perf_counter() - start)
+
+
+def processes(megabytes: float = 16, rounds: int = 5) -> list[tuple[str, Ratio]]:
+    """Return for each vectorizer and method how many times faster two processes are, each with half
+    of the documents and nothing in common, than one with all: what the machine makes of it."""
+    n, found = len(documents(megabytes)), []
+    fresh = multiprocessing.get_context("spawn")
+    ends = [fresh.Pipe() for _ in range(2)]
+    workers = [fresh.Process(target=_answer, args=(end, megabytes), daemon=True) for _, end in ends]
+    for worker in workers:
+        worker.start()
+    pipes = [pipe for pipe, _ in ends]
+
+    def longest(*parts: tuple[int, int, int]) -> float:
+        for pipe, part in zip(pipes, parts, strict=False):
+            pipe.send(part)
+        return max(pipe.recv() for pipe, _ in zip(pipes, parts, strict=False))
+
+    for which, (name, method) in enumerate(_THREADED):
+        times: tuple[list[float], list[float]] = [], []
+        for k in range(rounds + 1):  # the first time warms up
+            one = longest((which, 0, n))
+            two = longest((which, 0, n // 2), (which, n // 2, n))
+            if k:
+                times[0].append(one)
+                times[1].append(two)
+        found.append((f"{name}.{method}", ratio(*times)))
+    for pipe, worker in zip(pipes, workers, strict=True):
+        pipe.send(None)
+        worker.join()
     return found
 
 
@@ -199,6 +247,8 @@ def run() -> None:
     for name, found in threads():
         print(f"{name}, two threads: {found.wall}x sooner, {found.cpu}x by CPU time, "
               f"{found.work}x the work")
+    for name, apart in processes():
+        print(f"{name}, two processes with half of the texts each: {apart}x sooner")
     speed = vowpal_wabbit()
     print("Vowpal Wabbit is not installed." if speed is None
           else f"Vowpal Wabbit, parse of 1-2-grams: {speed:.1f} MB/s")
