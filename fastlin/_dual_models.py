@@ -1,5 +1,5 @@
 """What exact models that are solved side by side are made of: the rows that they share, the problem
-of each, and which row is whose."""
+of each, which row is whose, and memory for their weights."""
 
 from __future__ import annotations
 
