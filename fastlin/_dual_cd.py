@@ -1,6 +1,7 @@
 """Dual coordinate ascent: the default wherever there is an L2 penalty. `fl_dual.h` has the
 mathematics of a visit; here is what stands around the visits: how an ascent begins, when its
-duality gap is worth measuring, which rows may rest or pause, and when single precision has done its part.
+duality gap is worth measuring, which rows may rest or pause, and when single precision has done its
+part.
 
 Measuring the gap costs as much as an epoch, since w must be summed up from the dual variables and
 every row's response computed. So an epoch estimates the gap on a sample of its rows, each before
