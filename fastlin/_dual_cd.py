@@ -11,8 +11,6 @@ when `tol` is likely to be reached.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from ._blocks import matvec, rmatvec
@@ -61,42 +59,43 @@ _FEW = 8
 
 
 def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
-          start: Fit | None = None) -> Fit:
+          start: Fit | None = None, is_trial: bool = False) -> Fit:
     """Minimise until the relative gap is at most `tol`, or for as many visits of rows as `max_iter`
-    epochs over all of them have."""
+    epochs over all of them have; in a trial only as long as these are likely to do."""
     best = _Best(problem, _WITHIN * tol)
     ascent = _Ascent(problem, seed, start, best.intercept)
-    watch, epoch, passes = Watch(tol), 0, 0.0
+    watch, epoch, n = Watch(tol), 0, len(problem.y)
+    visits, most = 0, max_iter * n
     if start is not None:
         best.offer(ascent, True)
         best.recall(start)
-    while not best.is_good and passes < max_iter:
-        passes += ascent.run_epoch()
+    while not best.is_good and visits < most:
+        visits += ascent.run_epoch(most - visits)
         epoch += 1
-        is_last = passes >= max_iter
         due = watch.is_due(epoch, ascent.estimate(best.objective))
-        ascent.pauses |= watch.left > _MANY_LEFT
+        ascent.pauses |= watch.left > _MANY_LEFT and n > _MANY_ROWS
+        is_last = visits >= most or (is_trial and watch.is_far(epoch, max_iter))
         if watch.idle >= _IDLE or watch.is_blurred:
             ascent.refine()
         if is_last or due:
-            some_rest = len(ascent.active) < len(problem.y)
+            some_rest = len(ascent.active) < n
             gap = best.offer(ascent, is_last)
-            if best.is_good:
+            if best.is_good or is_last:
                 break
             surprises = gap > _SURPRISE * watch.expected
             if surprises:
                 ascent.wake_all()
                 if gap <= _BLURRED:
                     ascent.refine()
-            if ascent.of_lines and watch.is_slow(epoch, gap, len(ascent.active) / len(problem.y)):
+            if ascent.of_lines and watch.is_slow(epoch, gap, len(ascent.active) / n):
                 steps = ascent.leap(best, min(LEAP, max_iter - epoch))
-                epoch, passes = epoch + steps, passes + steps
+                epoch, visits = epoch + steps, visits + steps * n
                 if best.is_good:
                     break
                 gap = best.gap(best.objective, best.bound)
             if watch.note(epoch, gap, surprises and some_rest):
                 ascent.refine()
-    return best.fit(math.ceil(passes), tol)
+    return best.fit(-(-visits // n), tol)
 
 
 class _Best:
@@ -303,11 +302,12 @@ class _Ascent:
         """b as of now."""
         return self.state["B"] + self._offset()
 
-    def run_epoch(self) -> float:
-        """Visit the rows that take part once, and move B; returns what share of an epoch that was,
-        which is a whole one for rows that rest rather than pause."""
+    def run_epoch(self, most: int | None = None) -> int:
+        """Visit the rows that take part once, at most so many of them, and move B; returns how
+        many. Rows that rest, rather than pause, count as visited."""
         problem, piece, gained = self.problem, rows_per_call(self.X), 0.0
         order, fetch = self.order.next_due(self.pause, self.epoch)
+        order = order[:most]
         mean = self.mean_gain if self.pauses else 0.0
         much, little = _MUCH * mean, _LITTLE_GAIN * mean
         self.state.update(gap=0.0, objective=0.0, violation=0.0, walked=0.0)
@@ -331,8 +331,8 @@ class _Ascent:
             self.state["B"] += self.rule["nu"] * self.state["s"]
         if self.of_lines:
             self._rest()
-            return 1.0
-        return len(order) / len(problem.y)
+            return len(problem.y)
+        return len(order)
 
     def estimate(self, objective: float) -> float:
         """The relative gap, as the visits of the last epoch saw it."""

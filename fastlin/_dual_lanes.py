@@ -21,6 +21,7 @@ from ._core import losses as _losses
 from ._core import multi as _multi
 from ._core.rows import Rows
 from ._dual_models import Centre, DualModel, DualStream, Room, Rooms, Sides
+from ._dual_watch import TRIAL, epochs_to
 from ._epochs import RowOrder
 from ._isa import ISA
 from ._lane_losses import LaneLosses
@@ -51,8 +52,6 @@ _LAG = 0.7
 _MOST_ROUNDS = 12
 _STALLED = 0.7
 _PATIENT = 5
-# Epochs after which a model that would take more than FAR is left to another method
-_TRIAL = 16
 # nu over the mean of |x_i - c|^2; ten times as much takes two to three times the epochs. Where the
 # penalty is so strong that an epoch would hardly move the intercept, nu times the most that the
 # loss bends in it.
@@ -95,6 +94,12 @@ class DualPass(Cancellable):
 
     def __init__(self, stream: DualStream, models: list[DualModel], rooms: Rooms):
         self.stream, self.models, self.rooms = stream, models, rooms
+        self.at_once = _certified_at_once(stream.X, len(models))
+
+    @property
+    def widest(self) -> int:
+        """The most tasks that this makes at a time."""
+        return -(-len(self.models) // self.at_once)
 
     @_quietly
     def __call__(self) -> list[Callable[[], Any]]:
@@ -113,7 +118,6 @@ class DualPass(Cancellable):
         n_lanes = _lanes_of(len(self.models))
         self.sides = Sides.of(self.stream, self.models, n_lanes)
         self.lane_of = {id(model): lane for lane, model in enumerate(self.models)}
-        self.at_once = _certified_at_once(self.stream.X, len(self.models))
         self.room_bytes = d * max(4 * n_lanes, 8 * min(n_lanes, _lanes_of(self.at_once)))
         self.rounds = 0
         return self._round(list(self.models))
@@ -202,8 +206,8 @@ class DualPass(Cancellable):
                 enough = last is not None and epochs >= least
                 enough = enough and near <= model.target
                 used = model.n_iter >= min(model.max_iter, FAR)
-                if epochs >= _TRIAL and not enough:
-                    used |= _epochs_to(model.target, gaps[lane]) > FAR
+                if epochs >= TRIAL and not enough:
+                    used |= epochs_to(model.target, gaps[lane]) > FAR
                     model.is_slow |= used
                 if enough or used or model.is_lost:
                     done.append(lane)
@@ -448,15 +452,3 @@ class _Lanes:
         new.sides = self.sides.chosen(kept, n_lanes)
         new.pattern = new.sides.without([])
         return new
-
-
-def _epochs_to(target: float, gaps: list[float]) -> float:
-    """How many more epochs the gap takes to the target, if it goes on falling as in the last half
-    of the epochs."""
-    half = len(gaps) // 2
-    gap, first = gaps[-1], gaps[half - 1]
-    if gap <= target:
-        return 0.0
-    if not 0 < gap < first:
-        return np.inf
-    return float(np.log(target / gap) / np.log(gap / first)) * (len(gaps) - half)

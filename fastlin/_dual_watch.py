@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["LEAP", "Watch"]
+__all__ = ["LEAP", "TRIAL", "Watch", "epochs_to"]
 
 # An epoch more is cheaper than a gap measured in vain.
 _MARGIN = 0.8
@@ -21,6 +21,20 @@ _BLURRED = 1e-5
 LEAP = 100
 # Epochs, however few rows they visit
 _MOST_EPOCHS = 300
+# Epochs after which one that would take too many more is left to another method
+TRIAL = 16
+
+
+def epochs_to(target: float, gaps: list[float]) -> float:
+    """How many more epochs the gap takes to the target, if it goes on falling as in the last half
+    of the epochs."""
+    half = len(gaps) // 2
+    gap, first = gaps[-1], gaps[half - 1]
+    if gap <= target:
+        return 0.0
+    if not 0 < gap < first:
+        return np.inf
+    return float(np.log(target / gap) / np.log(gap / first)) * (len(gaps) - half)
 
 
 class Watch:
@@ -35,6 +49,7 @@ class Watch:
         self.is_blurred = False
         # how many more epochs there are at the rate of the last one
         self.left = 0.0
+        self.seen: list[float] = []
 
     def is_due(self, epoch: int, estimate: float) -> bool:
         """Whether the gap of this epoch's end is likely to be at most tol."""
@@ -44,11 +59,16 @@ class Watch:
         if 0 < fall < 1 and self.expected > 0:
             self.left = np.log(self.tol / self.expected) / np.log(fall)
         self.estimate = estimate
+        self.seen.append(estimate)
         self.is_blurred = estimate <= _BLURRED and fall > _PROGRESS
         self.idle = 0 if estimate < self.least else self.idle + 1
         self.least = min(self.least, estimate)
         likely = self.ratio * self.expected <= _MARGIN * self.tol
         return likely or epoch >= 2 * self.last + _PATIENCE
+
+    def is_far(self, epoch: int, most: int) -> bool:
+        """Whether more than so many epochs are left after some, at the rate of the later half."""
+        return epoch >= TRIAL and epochs_to(self.tol, self.seen) > most
 
     def is_slow(self, epoch: int, gap: float, share: float) -> bool:
         """Whether visits of so many of the rows would take long to get below tol at this rate."""

@@ -135,6 +135,7 @@ class RowOrder:
         order = self.next()
         if not pause.any():
             return order, self.fetch
+
         def due(rows: np.ndarray) -> np.ndarray:
             out = np.empty(len(rows), rows.dtype)
             return out[: _order.due(rows, pause, epoch, out)]

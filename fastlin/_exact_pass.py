@@ -113,7 +113,7 @@ def fit_exact_together(rows, members, jobs: list[Job], codes, y, labels, weight,
             stream.centre(intercept)  # before there are threads
     if stream.work is not None:
         passes = _passes(stream, beside, n_jobs, memory_limit)
-        _parallel.spread(passes, n_jobs)
+        _parallel.spread(passes, n_jobs, sum(task.widest for task in passes))
         # what follows goes by the rows themselves
         del passes
         stream.work = stream.exact = None

@@ -163,11 +163,12 @@ def run(
     return results
 
 
-def spread(tasks: Sequence[Callable[[], Any]], n_jobs: int | None) -> None:
+def spread(tasks: Sequence[Callable[[], Any]], n_jobs: int | None, widest: int) -> None:
     """Call each task and, before any of these that has not begun, the tasks that it returns in a
-    list. A thread without a task waits for one as long as others work. The first task is the
-    caller's, and exceptions end it all, as in `run`."""
-    threads = n_threads(n_jobs)
+    list. A thread without a task waits for one as long as others work; there are no more threads
+    than the most tasks under way at a time, `widest`. The first task is the caller's, and
+    exceptions end it all, as in `run`."""
+    threads = min(n_threads(n_jobs), widest)
     if threads <= 1 or not tasks:
         stack = list(reversed(tasks))
         while stack:
@@ -190,9 +191,7 @@ def spread(tasks: Sequence[Callable[[], Any]], n_jobs: int | None) -> None:
         for queue in (ready, later):
             with contextlib.suppress(Empty):
                 return queue.get_nowait()
-        while True:
-            with contextlib.suppress(Empty):
-                return ready.get(timeout=_GLANCE)
+        return _waited_for(ready)
 
     def work(task: Callable[[], Any] | None) -> None:
         while task is not None:
@@ -207,6 +206,17 @@ def spread(tasks: Sequence[Callable[[], Any]], n_jobs: int | None) -> None:
 
     others = [lambda: work(next_task())] * (threads - 1)
     _in_threads([lambda: work(tasks[0]), *others], finish)
+
+
+def _waited_for(queue: Any) -> Any:
+    """What comes next in a queue, unless the run is given up."""
+    from queue import Empty
+
+    while True:
+        with contextlib.suppress(Empty):
+            return queue.get(timeout=_GLANCE)
+        if is_cancelled():
+            raise Cancelled
 
 
 def _begun(task: Callable[[], Any]) -> Any:
@@ -237,7 +247,7 @@ def feed(
     end = object()
 
     def taken() -> Iterator[Any]:
-        while (item := made.get()) is not end:
+        while (item := _waited_for(made)) is not end:
             if is_cancelled():
                 raise Cancelled
             yield item

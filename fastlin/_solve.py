@@ -134,10 +134,10 @@ def _solved(problem: Problem, name: str, automatic: bool, table: Table | None, t
     run = chosen(name, problem, SOLVERS).run
     if automatic and name == "dual_cd" and problem.loss in _SMOOTH and max_iter > FAR:
         # where the penalty is too weak for it, another method goes on from there
-        begun = run(problem, tol, FAR, seed, start)
+        begun = run(problem, tol, FAR, seed, start, is_trial=True)
         if begun.converged:
             return begun
-        rest = SOLVERS["newton"].run(problem, tol, max_iter - FAR, seed, begun)
+        rest = SOLVERS["newton"].run(problem, tol, max_iter - begun.n_iter, seed, begun)
         return replace(rest, n_iter=begun.n_iter + rest.n_iter)
     if automatic and name == "newton" and is_little(*problem.X.shape):
         before = 0

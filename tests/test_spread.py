@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from fastlin import _parallel
 from fastlin._parallel import Cancelled, is_cancelled, spread
 
 # Far more than it takes
@@ -25,7 +26,7 @@ def test_each_task_is_called_once(n_tasks, n_jobs):
 
         return call
 
-    spread([task((k,)) for k in range(n_tasks)], n_jobs)
+    spread([task((k,)) for k in range(n_tasks)], n_jobs, 9)
     assert len(called) == len(set(called)) == n_tasks * (1 + 3 + 9)
 
 
@@ -39,7 +40,7 @@ def test_what_is_found_goes_before_what_has_not_begun():
 
         return call
 
-    spread([task("a", task("aa", task("aaa")), task("ab")), task("b")], 1)
+    spread([task("a", task("aa", task("aaa")), task("ab")), task("b")], 1, 9)
     assert called == ["a", "aa", "aaa", "ab", "b"]
 
 
@@ -55,7 +56,7 @@ def test_a_thread_that_waits_takes_what_another_finds():
         return [at_once, at_once]
 
     for tasks in ([long], [long, list], [list, long]):
-        spread(tasks, 2)
+        spread(tasks, 2, 2)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
@@ -71,8 +72,42 @@ def test_an_error_ends_it_all(n_jobs):
 
     tasks = [fails, other] if n_jobs == 1 else [other, lambda: [fails]]
     with pytest.raises(ZeroDivisionError):
-        spread(tasks, n_jobs)
+        spread(tasks, n_jobs, 9)
     assert bool(called) == (n_jobs > 1)
+
+
+def test_no_more_threads_than_tasks(monkeypatch):
+    begun = []
+    in_threads = _parallel._in_threads
+
+    def counted(works, cancel):
+        begun.append(len(works))
+        return in_threads(works, cancel)
+
+    monkeypatch.setattr(_parallel, "_in_threads", counted)
+    spread([list, list, list], 10**6, 3)
+    assert begun == [3]
+
+
+def test_a_wait_ends_with_the_run_though_nobody_says_so(monkeypatch):
+    """As when a second Ctrl-C comes while the first ends the waits of others."""
+    waits = threading.Event()
+
+    def fails():
+        waits.wait(PATIENCE)
+        raise ZeroDivisionError
+
+    waited_for = _parallel._waited_for
+
+    def noted(queue):
+        waits.set()
+        return waited_for(queue)
+
+    monkeypatch.setattr(_parallel, "_waited_for", noted)
+    in_threads = _parallel._in_threads
+    monkeypatch.setattr(_parallel, "_in_threads", lambda works, cancel: in_threads(works, None))
+    with pytest.raises(ZeroDivisionError):
+        spread([fails, list], 2, 2)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
@@ -95,5 +130,5 @@ def test_ctrl_c_ends_the_wait_of_the_caller():
         return []
 
     with pytest.raises(KeyboardInterrupt):
-        spread([short, long], 2)
+        spread([short, long], 2, 2)
     assert ended
