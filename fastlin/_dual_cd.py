@@ -70,11 +70,11 @@ def solve(problem: Problem, tol: float, max_iter: int, seed: np.ndarray,
         best.offer(ascent, True)
         best.recall(start)
     while not best.is_good and visits < most:
-        visits += ascent.run_epoch(most - visits)
-        epoch += 1
+        visited = ascent.run_epoch(most - visits)
+        epoch, visits = epoch + 1, visits + visited
         due = watch.is_due(epoch, ascent.estimate(best.objective))
         ascent.pauses |= watch.left > _MANY_LEFT and n > _MANY_ROWS
-        is_last = visits >= most or (is_trial and watch.is_far(epoch, max_iter))
+        is_last = visits >= most or (is_trial and watch.is_far(epoch, visited / n, max_iter))
         if watch.idle >= _IDLE or watch.is_blurred:
             ascent.refine()
         if is_last or due:

@@ -66,9 +66,12 @@ class Watch:
         likely = self.ratio * self.expected <= _MARGIN * self.tol
         return likely or epoch >= 2 * self.last + _PATIENCE
 
-    def is_far(self, epoch: int, most: int) -> bool:
-        """Whether more than so many epochs are left after some, at the rate of the later half."""
-        return epoch >= TRIAL and epochs_to(self.tol, self.seen) > most
+    def is_far(self, epoch: int, share: float, most: int) -> bool:
+        """Whether, after some epochs, visits are left of more than so many times all rows, at the
+        rate of the later half and in epochs that visit such a share of the rows. Asked seldom:
+        estimates vary from epoch to epoch."""
+        is_time = epoch >= TRIAL and epoch & (epoch - 1) == 0
+        return is_time and epochs_to(self.tol, self.seen) * share > most
 
     def is_slow(self, epoch: int, gap: float, share: float) -> bool:
         """Whether visits of so many of the rows would take long to get below tol at this rate."""
