@@ -23,6 +23,8 @@ LEAP = 100
 _MOST_EPOCHS = 300
 # Epochs after which one that would take too many more is left to another method
 TRIAL = 16
+# For a tolerance of 0
+_TINY = 1e-300
 
 
 def epochs_to(target: float, gaps: list[float]) -> float:
@@ -34,7 +36,7 @@ def epochs_to(target: float, gaps: list[float]) -> float:
         return 0.0
     if not 0 < gap < first:
         return np.inf
-    return float(np.log(target / gap) / np.log(gap / first)) * (len(gaps) - half)
+    return float(np.log(max(target, _TINY) / gap) / np.log(gap / first)) * (len(gaps) - half)
 
 
 class Watch:
@@ -57,7 +59,7 @@ class Watch:
         fall = estimate / self.estimate if 0 < self.estimate < np.inf else 1.0
         self.expected = estimate * min(1.0, fall**0.5)
         if 0 < fall < 1 and self.expected > 0:
-            self.left = np.log(self.tol / self.expected) / np.log(fall)
+            self.left = np.log(max(self.tol, _TINY) / self.expected) / np.log(fall)
         self.estimate = estimate
         self.seen.append(estimate)
         self.is_blurred = estimate <= _BLURRED and fall > _PROGRESS

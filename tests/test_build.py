@@ -98,8 +98,10 @@ def _take_compiled(tree):
 def wheel(sdist, tmp_path_factory):
     """Path of a wheel, built from the source distribution and without optimisation."""
     folder = tmp_path_factory.mktemp("wheel")
+    # Python 3.11 has it since 3.11.4
+    safely = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
     with tarfile.open(sdist) as archive:
-        archive.extractall(folder, filter="data")
+        archive.extractall(folder, **safely)
     (tree,) = folder.iterdir()
     _take_compiled(tree)
     env = _environment()

@@ -78,6 +78,12 @@ def test_a_trial_ends_where_too_much_is_left():
     assert whole.converged and whole.certificate.relative_gap <= 1e-9
 
 
+@pytest.mark.parametrize("is_trial", [False, True])
+def test_a_tolerance_of_0_is_never_near(is_trial):
+    fit = _dual_cd.solve(problem_of("log_loss", 1.0), 0.0, 40, SEED, is_trial=is_trial)
+    assert fit.n_iter <= 40 and fit.certificate.relative_gap < (0.1 if is_trial else 1e-5)
+
+
 @pytest.mark.parametrize("max_iter", [3, 61, 62, 70])
 def test_no_method_goes_beyond_max_iter(max_iter):
     X, z = data()
