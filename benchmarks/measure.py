@@ -182,7 +182,8 @@ def _regions() -> Iterator[list[list[float]]]:
 
 def on_two_threads(task: Callable[..., Any], rounds: int) -> Speedup:
     """Call task(n_jobs=1) and task(n_jobs=2) in turns. By CPU time the longest way is what the
-    caller does alone, and of each stretch that threads share the most of any of them."""
+    caller does alone, and of each stretch that threads share the most of any of them; where one
+    waits for what another does, the clock alone tells."""
     task(n_jobs=2)
     cpu: list[list[float]] = [[], []]
     wall: list[list[float]] = [[], []]
